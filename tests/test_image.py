@@ -1,5 +1,6 @@
-"""What enters the image: the files of the project that the containers need, and nothing of a home or an environment."""
+"""What enters the images: files of the project that the containers need, and nothing of a home or an environment."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 from docker.utils.build import exclude_paths
 
+from benchmark_assets.cli import main
+from benchmark_assets.cli.later import loaded
+from resources import wheel
 from resources.home import PROJECT
 
 NEEDED = (
@@ -54,3 +58,24 @@ def test_what_is_copied_is_in_the_context() -> None:
     sources = [name for line in re.findall(r"^COPY (.+)$", dockerfile, re.MULTILINE) for name in line.split()[:-1]]
     assert {*sources} <= {*NEEDED, "."}
     assert "ADD " not in dockerfile
+
+
+def test_the_image_of_one_person_runs_a_command_that_exists_and_is_built_only_on_demand() -> None:
+    dockerfile = (PROJECT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+    stages = re.split(r"^FROM \S+ AS (\w+)$", dockerfile, flags=re.MULTILINE)[1:]
+    assert stages[::2] == ["wheel", "single", "group"]  # without --target, Docker builds the last one
+    single = stages[3]
+    assert 'ENTRYPOINT ["variorum"]' in single
+    name, *arguments = json.loads(re.findall(r"^CMD (.+)$", single, re.MULTILINE)[0])
+    options = {option for parameter in loaded(main.commands[name]).params for option in parameter.opts}
+    assert {word for word in arguments if word.startswith("--")} <= options
+    assert re.search(r"^USER 10001$", single, re.MULTILINE)
+
+
+def test_the_context_has_what_a_wheel_contains() -> None:
+    listed = [["git", "ls-files", *names] for names in (wheel.FILES, NEEDED)]
+    contained, context = (
+        set(subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.splitlines())
+        for command in listed
+    )
+    assert contained <= context

@@ -28,7 +28,7 @@ from benchmark_assets.reporting import unit_sums
 from benchmark_assets.reporting.assets import ON_DEMAND
 from resources import catalogue
 from resources.digest import digest
-from resources.home import PROJECT
+from resources.home import CODE, PROJECT
 from resources.keys import KEYS
 from resources.provider.estimate import CostEstimate
 from resources.provider.provider import Provider
@@ -262,8 +262,8 @@ def _packages() -> list[str]:
 
 def _program() -> Iterator[tuple[str, int, int, int]]:
     """Path and state of each file of the program."""
-    for room in ("benchmark_assets", "resources", "prompts"):
-        for folder, _, files in os.walk(PROJECT / room):
+    for room in (CODE / "benchmark_assets", CODE / "resources", PROJECT / "prompts"):
+        for folder, _, files in os.walk(room):
             for name in sorted(files):
                 if not name.endswith(".pyc"):
                     place = os.path.join(folder, name)

@@ -107,7 +107,8 @@ class Commands(CommandGroup):
 def main(quiet: bool) -> None:
     """Evaluate translations of classical texts against several human translations.
 
-    The home is the folder that VARIORUM_HOME names; by default, the folder warehouse of the project.
+    The home is the folder that VARIORUM_HOME names; by default, the folder warehouse of a checkout, or
+    ~/.local/share/variorum.
     """
     terminal = Terminal(only_errors=click.get_current_context().invoked_subcommand == "demo")
     terminal.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level

@@ -20,7 +20,8 @@ from benchmark_assets.reporting.headline import worth
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
-from resources.home import PROJECT
+from resources.home import INSTALLED, PROJECT
+from resources.home import home as home_folder
 from resources.provider.estimate import CostEstimate
 from resources.tables import plain
 
@@ -42,9 +43,11 @@ def demo() -> None:
     for line in demonstration(home.warehouse, "sample"):
         click.echo(line)
     click.echo("\nThe sample was composed for this project; its numbers say nothing about real models. Next:")
-    click.echo("  make ui                                          the same tables and every passage in Dagster")
-    click.echo("  .venv/bin/variorum reader READER sample          the passages in a browser")
-    click.echo("  .venv/bin/variorum new corpus NAME --from FILE   a text of your own")
+    program = "variorum" if INSTALLED else ".venv/bin/variorum"
+    click.echo(f"  {program} ui                              the same tables and every passage in Dagster")
+    click.echo(f"  {program} reader READER sample            the passages in a browser")
+    click.echo(f"  {program} new corpus NAME --from FILE     a text of your own")
+    click.echo(f"Everything is stored in {home_folder()}.")
 
 
 @click.command()

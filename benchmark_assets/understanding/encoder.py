@@ -32,11 +32,6 @@ logger = logging.getLogger("variorum.understanding")
 TOKENS, EPOCHS, BATCH, RATE = 512, 6, 16, 5e-5
 """DharmaBench's hyperparameters (section 4, table 9); all others are the Trainer's defaults."""
 
-SIGNATURE = (
-    f"transformers {version('transformers')} Trainer, {TOKENS} tokens, {EPOCHS} epochs, batches of {BATCH}, learning "
-    f"rate {RATE:g}, torch {version('torch')}"
-)
-
 
 class Encoder(NamedTuple):
     """A checkpoint (a path, or a name on the Hugging Face Hub), and the seeds with which to train it."""
@@ -51,13 +46,21 @@ class Encoder(NamedTuple):
         folder = Path(self.checkpoint)
         files = sorted(folder.iterdir()) if folder.is_dir() else []
         stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-        return SIGNATURE, self.checkpoint, stats
+        return _training(), self.checkpoint, stats
 
     @property
     def signature(self) -> str:
         """Signature of the answers: the checkpoint (its name on the hub or its folder's name) and the training."""
         local = Path(self.checkpoint).is_dir()
-        return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {SIGNATURE}"
+        return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {_training()}"
+
+
+def _training() -> str:
+    """Signature of the training."""
+    return (
+        f"transformers {version('transformers')} Trainer, {TOKENS} tokens, {EPOCHS} epochs, batches of {BATCH}, "
+        f"learning rate {RATE:g}, torch {version('torch')}"
+    )
 
 
 def fine_tune(

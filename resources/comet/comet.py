@@ -120,7 +120,7 @@ class Comet(Frozen):
         if not distinct.select(pl.all_horizontal(pl.all().str.len_bytes() > 0).fill_null(False).all()).item():
             raise ValueError("a text is null or empty")
         if not Path(self.python).exists():
-            raise BadInput(self.python, "", "COMET's environment is missing", "run `make comet`")
+            raise BadInput(self.python, "", "COMET's environment is missing", "run `make comet` in a checkout")
         # Unnamed files, so that no text remains on disk, however the run ends.
         with TemporaryFile() as texts, TemporaryFile() as results, TemporaryFile() as errors:
             distinct.write_parquet(texts)

