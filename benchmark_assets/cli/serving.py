@@ -12,6 +12,7 @@ import click
 
 from benchmark_assets.automation import tied, webserver
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.reporting.served import ServedHome
 from resources.errors import BadInput
 from resources.home import database, prepare
 
@@ -37,19 +38,15 @@ def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon:
         os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
         home = Deployment()
         names = webserver.hosts(host, listening, allowed)
+        served = ServedHome(home.warehouse, home.provider, private)
         if no_daemon:
             _announce_pages(host, port)
-            webserver.serve(
-                home.instance, home.warehouse, webserver.WORKSPACE, listening, names=names, private=private,
-                read_only=read_only,
-            )  # fmt: skip
+            webserver.serve(home.instance, served, webserver.WORKSPACE, listening, names=names, read_only=read_only)
             return
         home.instance.add_dynamic_partitions("model", home.systems.models())
         with webserver.services() as (workspace, processes):
             _announce_pages(host, port)
-            webserver.serve(
-                home.instance, home.warehouse, workspace, listening, names=names, private=private, beside=processes
-            )
+            webserver.serve(home.instance, served, workspace, listening, names=names, beside=processes)
 
 
 def _announce_pages(host: str, port: int) -> None:
