@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from starlette.responses import RedirectResponse
 from starlette.routing import BaseRoute, Mount, Route
 
+from benchmark_assets.reporting import live, start
 from benchmark_assets.reporting.cards import READERS
 from benchmark_assets.reporting.reader import serving
+from benchmark_assets.reporting.report import serving as report
 from benchmark_assets.reporting.served import ServedHome
 
 
@@ -18,7 +20,7 @@ def _readers(home: ServedHome) -> Sequence[BaseRoute]:
     return [Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers]
 
 
-PAGES: Sequence[Callable[[ServedHome], Sequence[BaseRoute]]] = (_readers,)
+PAGES: Sequence[Callable[[ServedHome], Sequence[BaseRoute]]] = (start.routes, _readers, report.routes, live.routes)
 """Functions that return the routes of a page."""
 
 

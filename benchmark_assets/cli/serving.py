@@ -31,7 +31,7 @@ PAUSE = 1.0
 @click.option("--no-daemon", is_flag=True, help="Serve the pages alone, beside a daemon (see docs/deployment.md).")
 @click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages; --no-daemon.")
 def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon: bool, read_only: bool) -> None:
-    """Start Dagster's UI, with the readers of all corpora, and Dagster's daemon."""
+    """Start the pages, with a start page, readers, report, live page and Dagster's UI, and Dagster's daemon."""
     if read_only and not no_daemon:
         raise click.UsageError("--read-only requires --no-daemon")
     with suppress(KeyboardInterrupt), webserver.listener(host, port, private, allowed) as listening:
@@ -50,7 +50,8 @@ def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon:
 
 
 def _announce_pages(host: str, port: int) -> None:
-    click.echo(f"Dagster: http://{host}:{port}    readers: http://{host}:{port}/readers/    Ctrl-C ends both")
+    address = f"http://{host}:{port}"
+    click.echo(f"open {address}/    readers: {address}/readers/    live: {address}/live    Ctrl-C ends all")
 
 
 @click.command()

@@ -79,7 +79,7 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
                 words = "; ".join(f"{row['segment_id']} {row['kind']}: {row['text']}" for row in own.to_dicts())
                 parts.append(_quoted(f"beside {translator or 'source'}", words, translator in shown.hidden))
         parts.append(f"origin: `variorum trace MODEL {passage}`")
-        yield passage, Card("\n\n".join(parts), _address(passage))
+        yield passage, Card("\n\n".join(parts), address(passage))
 
 
 def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
@@ -95,10 +95,10 @@ def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[
         parts = [_quoted("output", text or "", bool(reason)), numbers]
         parts += [f"call of {in_markdown(spoken(call))}" for call in calls.get((model, passage), [])[-1:]]
         parts.append(f"origin: `variorum trace {model} {passage}`")
-        yield f"{model}|{passage}", Card("\n\n".join(parts), _address(passage, model))
+        yield f"{model}|{passage}", Card("\n\n".join(parts), address(passage, model))
 
 
-def _address(passage: str, model: str = "") -> str:
+def address(passage: str, model: str = "") -> str:
     """The address of a passage, or of a model's output, in the reader of its corpus on the web server."""
     corpus, _, ids = passage.partition("/")
     fragment = urlencode({"passage": ids} | ({"model": model} if model else {}), safe="/:")
