@@ -43,7 +43,10 @@ def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon:
             _announce_pages(host, port)
             webserver.serve(home.instance, served, webserver.WORKSPACE, listening, names=names, read_only=read_only)
             return
-        home.instance.add_dynamic_partitions("model", home.systems.models())
+        applicable = home.systems.applicable()
+        home.instance.add_dynamic_partitions("model", applicable)
+        for model in {*home.systems.models()}.difference(applicable):
+            home.instance.delete_dynamic_partition("model", model)
         with webserver.services() as (workspace, processes):
             _announce_pages(host, port)
             webserver.serve(home.instance, served, workspace, listening, names=names, beside=processes)

@@ -50,10 +50,9 @@ VIEWS = (
     View(
         "The way of a passage", "from the files of a corpus to its references and how far they lie apart",
         (
-            "source_text", "segmented_reference", "passage_filter", "near_duplicate", "selection", "reference",
-            "reference_envelope", "human_baseline",
+            "source_text", "alignment", "selection", "reference", "reference_envelope", "human_baseline",
         ),
-        ("corpus", "selection", "references", "metrics"),
+        ("corpus", "alignment", "selection", "references", "metrics"),
     ),
     View(
         "The way of a model", "from its outputs to scores and its row on the leaderboard",
@@ -74,8 +73,8 @@ VIEWS = (
     View(
         "Results", "tables that compare systems, and what the comparisons are worth",
         (
-            "model_summary", "metric_summary", "metric_rank", "slice_summary", "system_comparison",
-            "translator_agreement", "human_range", "leaderboard",
+            "model_summary", "metric_summary", "metric_rank", "slice_summary", "system_comparison", "human_range",
+            "leaderboard",
         ),
         ("reporting",),
     ),

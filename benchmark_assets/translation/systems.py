@@ -244,6 +244,14 @@ class Systems(Frozen):
         """Names of the systems, sorted."""
         return sorted(self._imported() | set(self.provider.registry().models))
 
+    def applicable(self) -> list[str]:
+        """The systems that this home has something for: without models whose settings name corpora and tasks none of
+        which it has, such as those of the sample elsewhere."""
+        registry = self.provider.registry().models
+        held = {name for kind in ("corpus", "task") for name in self.warehouse.read(kind, columns=[kind])[kind]}
+        limited = {name: each.corpora for name, each in registry.items() if each.corpora}
+        return [name for name in self.models() if name not in limited or held.intersection(limited[name])]
+
     def known(self, models: Iterable[str]) -> set[str]:
         """The given models that are registered, or have imported outputs or answers."""
         return set(models).intersection(self.models())
