@@ -212,14 +212,18 @@ class Ledger(ABC):
             "SELECT model, purpose, outcome, count(*), CAST(sum(coalesce(cost, reserved)) AS BIGINT) FROM attempt "
             "WHERE id > ? AND run = ? GROUP BY model, purpose, outcome ORDER BY model, purpose, outcome"
         )
-        with self.reading() as connection:
-            rows = connection.execute(query, (since, run)).fetchall()
+        rows = []
+        if self.exists():
+            with self.reading() as connection:
+                rows = connection.execute(query, (since, run)).fetchall()
         words = dict.fromkeys(["model", "purpose", "outcome"], pl.String)
         schema: dict[str, Any] = {**words, **dict.fromkeys(["calls", "dollars"], pl.Int64)}
         return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("dollars") / NANO)
 
     def last_attempt(self) -> int:
         """The number of the last attempt; 0 if there is none."""
+        if not self.exists():
+            return 0
         with self.reading() as connection:
             (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM attempt").fetchone() or (0,)
         return int(number)
