@@ -77,11 +77,12 @@ def _path(folder: Path, run: str) -> Path:
 
 
 def _read(path: Path) -> Journal | None:
-    """The journal in a file; None if its process has ended or the file is gone. An incomplete last line is left out."""
-    try:
-        *lines, _ = path.read_text(encoding="utf-8").split("\n")
-    except OSError:
+    """The journal in a file; None if its process has ended or the file is gone. Incomplete lines are left out."""
+    entries: list[Entry] = []
+    with suppress(OSError):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError):  # it is being written, or the disk was full
+                entries.append(json.loads(line))
+    if not entries or "process" not in entries[0] or is_dead(entries[0]["process"], ""):
         return None
-    if not lines or is_dead((beginning := json.loads(lines[0]))["process"], ""):
-        return None
-    return Journal(path.stem, beginning, [json.loads(line) for line in lines[1:]])
+    return Journal(path.stem, entries[0], entries[1:])

@@ -1,5 +1,6 @@
 """The live page, the report and the start page over HTTP, while evaluations run and afterwards."""
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -35,6 +36,10 @@ from tests.support import CORE, PASSAGES, LetterEmbedder, write_registry
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 
 
+def got(address: str) -> httpx.Response:
+    return httpx.get(address, timeout=120, follow_redirects=True)
+
+
 class Watch(Thread):
     """Asks a server what runs, ten times a second, as a page does, until it is ended."""
 
@@ -44,7 +49,7 @@ class Watch(Thread):
         self._url, self._ended = url, Event()
 
     def run(self) -> None:
-        with httpx.Client(base_url=self._url, timeout=60) as client:
+        with httpx.Client(base_url=self._url, timeout=120) as client:
             while not self._ended.wait(0.1):
                 self.states.append(client.get("/live/state").raise_for_status().json()["updates"])
 
@@ -68,8 +73,8 @@ def test_an_evaluation_is_seen_while_it_runs_from_another_process(
     url, command = f"http://127.0.0.1:{port}", (sys.executable, "-m", "tests.reporting.pages_server", str(home))
     paths = environment(home, PYTHONPATH=str(PROJECT))
     with started((*command, str(port)), f"{url}/live", tmp_path / "server.log", paths):
-        assert httpx.get(f"{url}/live/state").json() == {"updates": []}
-        report = httpx.get(f"{url}/report", timeout=60)
+        assert got(f"{url}/live/state").json() == {"updates": []}
+        report = got(f"{url}/report")
         server.configure(latency=0.7, by_key={"doc1:2": "bad_request"})
         watch = Watch(url)
         watch.start()
@@ -77,9 +82,9 @@ def test_an_evaluation_is_seen_while_it_runs_from_another_process(
             runs.evaluate(definitions, instance, "ours", payer="mine")
         provider.probe(["other"], "another run")
         watch.end()
-        assert httpx.get(f"{url}/live/state").json() == {"updates": []}
+        assert got(f"{url}/live/state").json() == {"updates": []}
         assert "ours" not in report.text
-        assert "ours" in httpx.get(f"{url}/report", timeout=60).text
+        assert "ours" in got(f"{url}/report").text
 
     updates = [update for (update,) in filter(None, watch.states)]
     assert updates[0]["dollars"] == 0
@@ -135,7 +140,7 @@ def test_an_output_that_copies_a_restricted_text_is_reduced_to_its_length(closed
     with journal.kept(closed.folder, "run", home.provider), serving(home) as url:
         noted(home, "run", "a0:1", f"He says: {CLOSED}.")
         noted(home, "run", "b1:1", "The spring runs.")
-        (update,) = httpx.get(f"{url}/live/state").json()["updates"]
+        (update,) = got(f"{url}/live/state").json()["updates"]
     texts = {each["passage"]: each["text"] for each in update["passages"]}
     assert texts == {f"{CORPUS}/b1:1": "The spring runs.", f"{CORPUS}/a0:1": f"He says: {CLOSED}." if private else None}
     assert {each["characters"] for each in update["passages"]} == {len(f"He says: {CLOSED}."), 16}
@@ -145,8 +150,9 @@ def test_a_journal_of_a_killed_process_is_not_shown_and_is_removed(closed: Wareh
     home = served_home(closed)
     with journal.kept(closed.folder, "killed", home.provider):
         (path,) = (closed.folder / "live").iterdir()
-        left = path.read_text(encoding="utf-8")
-    path.write_text(left.replace('{"process": "', '{"process": "').replace(" ", " 1", 2), encoding="utf-8")
+        first = json.loads(path.read_text(encoding="utf-8"))
+    former = first | {"process": f"{first['process'].split()[0]} 1.00"}  # of another process with the same id
+    path.write_text(f"{json.dumps(former)}\n", encoding="utf-8")
     assert journal.running(closed.folder) == []
     with journal.kept(closed.folder, "next", home.provider) as first:
         assert first
@@ -162,7 +168,9 @@ def page() -> Iterator[Page]:
         pytest.skip("needs a browser: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser.new_page()
+        own = browser.new_page()
+        own.set_default_timeout(90_000)
+        yield own
         browser.close()
 
 
@@ -206,19 +214,19 @@ def test_the_start_page_links_what_there_is(closed: Warehouse, page: Page) -> No
         assert of_views == [view.address for view in VIEWS]
         for address in ("/live", "/report", f"/readers/{CORPUS}/"):
             assert address in own
-            assert httpx.get(f"{url}{address}", follow_redirects=True, timeout=60).status_code == 200
+            assert got(f"{url}{address}").status_code == 200
 
 
 def test_the_report_is_written_again_after_a_change_and_only_then(tmp_path: Path) -> None:
     own = build(tmp_path, count=6)
     with serving(served_home(own)) as url:
-        first = httpx.get(f"{url}/report", timeout=60)
+        first = got(f"{url}/report")
         (file,) = (own.folder / "reports" / "served").iterdir()
-        assert httpx.get(f"{url}/report", timeout=60).content == first.content
+        assert got(f"{url}/report").content == first.content
         outputs = own.read("model_output")
         own.write(
             [Replacement("model_output", outputs.clear().select(own.empty("model_output").columns), None)], "edit"
         )
-        assert httpx.get(f"{url}/report", timeout=60).status_code == 200
+        assert got(f"{url}/report").status_code == 200
         assert not file.exists()
         assert len([*file.parent.iterdir()]) == 1
