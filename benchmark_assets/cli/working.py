@@ -82,8 +82,8 @@ def evaluate(models: tuple[str, ...], accept: bool, **options: Any) -> None:
     _evaluate(home, plan, accept, run_file.described(file, plan) if file else "")
 
 
-def _evaluate(home: Deployment, plan: RunFile, accept: bool, title: str) -> None:
-    """Carry out an evaluation; `title` begins the account of what was done."""
+def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> None:
+    """Carry out an evaluation; `heading` begins the account of what was done."""
     benchmark, models = plan.benchmark, plan.models
     scope = parts.evaluable(home.warehouse, benchmark) if benchmark else parts.everything(home.warehouse)
     if plan.corpora:
@@ -103,7 +103,7 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, title: str) -> None
     try:
         runs.evaluate(home.definitions, home.instance, *models, on=on, accepted=accept, payer=payer)
     finally:
-        click.echo(f"\n{title}".rstrip())
+        click.echo(f"\n{heading}".rstrip())
         for line in _achieved(home, models, scope, planned, home.provider.ledger.charged(payer, before)):
             click.echo(line)
     if benchmark:

@@ -89,6 +89,7 @@ class _Watch:
         for entry in kept.entries:
             if "asset" in entry:
                 plans.setdefault(entry["asset"], entry)
+        planned = dict.fromkeys(kept.beginning["models"] or ()) | plans.get(TRANSLATIONS, {}).get("partitions", {})
         outputs = {(entry["model"], entry["passage"]): entry for entry in kept.entries if "passage" in entry}
         return {
             "began": kept.beginning["began"],
@@ -96,7 +97,7 @@ class _Watch:
             "dollars": calls["dollars"].sum(),
             "calls": calls["calls"].sum(),
             "planned": sum(plan["calls"] for plan in plans.values()),
-            "models": list(_by_model(outputs.values(), plans.get(TRANSLATIONS, {}).get("partitions", {}), calls)),
+            "models": list(_by_model(outputs.values(), planned, calls)),
             "passages": self._latest(kept.run, list(outputs.values())),
             "failures": _failures(outputs.values(), calls),
         }
@@ -129,7 +130,10 @@ class _Watch:
 
 
 def _by_model(outputs: Collection[Entry], planned: Entry, calls: pl.DataFrame) -> Iterator[Entry]:
-    """A row for each model that is evaluated or asked: outputs, failures, what remains (null for judges), and money."""
+    """A row for each model that is evaluated or asked: outputs, failures, what remains, and money.
+
+    `planned` are the passages that each model is to translate, null while they are not known. Judges have none.
+    """
     came = Counter(each["model"] for each in outputs if not each["error"])
     failed = Counter(each["model"] for each in outputs if each["error"])
     for model in dict.fromkeys([*planned, *came, *failed, *calls["model"]]):
@@ -137,7 +141,7 @@ def _by_model(outputs: Collection[Entry], planned: Entry, calls: pl.DataFrame) -
         done, lost = came[model], failed[model]
         yield {
             "model": model, "done": done, "failed": lost, "calls": own["calls"].sum(), "dollars": own["dollars"].sum(),
-            "left": planned[model] - done - lost if model in planned else None,
+            "left": None if planned.get(model) is None else planned[model] - done - lost,
         }  # fmt: skip
 
 
