@@ -21,7 +21,9 @@ function table(caption, heads, rows) {
   const own = box.appendChild(made("table")), head = made("tr"), body = made("tbody");
   own.append(made("caption", caption), made("thead"), body);
   own.tHead.append(head);
-  for (const [name, number] of heads) head.append(made("th", name, {scope: "col", ...(number ? {class: "number"} : {})}));
+  for (const [name, number] of heads) {
+    head.append(made("th", name, number ? {scope: "col", class: "number"} : {scope: "col"}));
+  }
   for (const cells of rows) {
     const row = body.appendChild(made("tr"));
     cells.forEach((cell, at) => {
@@ -42,12 +44,14 @@ function link(passage, model) {
 }
 
 function section(update) {
-  const part = made("section"), cap = update.cap === null ? "without a cap" : `of at most ${dollars(update.cap)}`;
+  const part = made("section");
+  const cap = update.cap === null ? "dollars, without a cap" : `of at most ${dollars(update.cap)} dollars`;
   const began = new Date(update.began).toLocaleTimeString();
   part.append(made("h2", `Since ${began}`));
-  part.append(made("p", `${update.calls} calls of about ${Math.max(update.planned, update.calls)} so far known, `
-    + `${dollars(update.dollars)} dollars ${cap}.`, {class: "money"}));
-  part.append(table("Models", [["model"], ["outputs", 1], ["failed", 1], ["remaining", 1], ["calls", 1], ["dollars", 1]],
+  part.append(made("p", `Calls: ${update.calls} of about ${Math.max(update.planned, update.calls)} announced so far. `
+    + `Spent: ${dollars(update.dollars)} ${cap}.`));
+  const numbers = ["outputs", "failed", "remaining", "calls", "dollars"];
+  part.append(table("Models", [["model"], ...numbers.map((name) => [name, 1])],
     update.models.map((row) => [row.model, row.done, row.failed, row.left, row.calls, dollars(row.dollars)])));
   if (update.failures.length) {
     part.append(made("h3", "Failures"));

@@ -42,7 +42,9 @@ COMPARED = 200
 TRANSLATIONS = "model_output"
 """The asset whose partitions are outputs for passages."""
 
-WORDS = "<p>It asks the server for news every two seconds. Restricted texts are reduced to their length.</p>"
+WORDS = "This page refreshes itself every two seconds."
+
+REDUCED = "Outputs that copy a restricted text are reduced to their length."
 
 BODY = """<noscript><p>This page needs JavaScript. `variorum costs` prints what was spent.</p></noscript>
 <p id="state" role="status">Asking the server …</p>
@@ -67,9 +69,9 @@ class _Watch:
     def page(self, _: Request) -> Response:
         """The page, which is the same at all times."""
         script = Path(__file__).with_name("live.js").read_text(encoding="utf-8")
-        return HTMLResponse(
-            document("Variorum: live", WORDS, BODY, scripts=[f"\n{script}"], asks=True), headers=NOT_STORED
-        )
+        words = f"<p>{WORDS if self._home.private else f'{WORDS} {REDUCED}'}</p>"
+        page = document("Variorum: live", words, BODY, scripts=[f"\n{script}"], asks=True)
+        return HTMLResponse(page, headers=NOT_STORED)
 
     def state(self, _: Request) -> Response:
         """Everything that runs, as JSON; status 503 while a database cannot be read."""
