@@ -27,6 +27,7 @@ from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.reporting.cards import cards
 from benchmark_assets.reporting.plots import plots
+from benchmark_assets.reporting.start import numbered
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
@@ -113,9 +114,10 @@ def build_definitions(
 
 
 def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
-    """Add owners to an asset, and the columns of its table as declared in the catalogue."""
+    """Add owners to an asset, and the columns of its table as declared in the catalogue; number its group by stage."""
     schema = _column_schemas().get(spec.key.to_user_string())
-    return spec.replace_attributes(owners=OWNERS).merge_attributes(
+    group = numbered(spec.group_name or "")
+    return spec.replace_attributes(owners=OWNERS, group_name=group).merge_attributes(
         metadata={"dagster/column_schema": schema} if schema else {}
     )
 

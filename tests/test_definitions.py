@@ -14,6 +14,7 @@ import dagster as dg
 
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import dimensions
+from benchmark_assets.reporting.start import GROUPS, VIEWS, numbered
 from resources import catalogue
 from resources.embedders import Embedder
 from resources.home import PROJECT
@@ -61,6 +62,13 @@ def test_every_asset_explains_itself() -> None:
     for name, asset in outline(build_definitions())["assets"].items():
         assert all(asset[field] for field in ("group", "code version", "kinds", "owners", "description")), name
         assert asset["backfill"] == ("SINGLE_RUN" if asset["partitions"] else None), name
+
+
+def test_a_view_of_the_graph_unfolds_the_groups_of_its_assets() -> None:
+    assets = json.loads(SNAPSHOT.read_text(encoding="utf-8"))["assets"]
+    for view in VIEWS:
+        assert {numbered(group) for group in view.groups} == {assets[name]["group"] for name in view.assets}
+    assert {asset["group"] for asset in assets.values()} == {*map(numbered, GROUPS)}
 
 
 FROM_LABELS = {"annotation_agreement", "annotator_consistency", "human_label", "human_span_vote", "judge_calibration"}

@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 
 from resources.provider.reading import REPLIES
-from resources.provider.registry import Registry
+from resources.provider.registry import Budget, Registry
 
 NEARLY = 0.8
 """Fraction of a spending cap at which the cap counts as nearly reached."""
@@ -61,9 +61,8 @@ def spent(attempts: pl.DataFrame) -> float:
     return float(attempts.select(pl.coalesce("cost", "reserved").sum()).item())
 
 
-def room(attempts: pl.DataFrame, registry: Registry, today: date) -> str:
+def room(attempts: pl.DataFrame, caps: Budget, today: date) -> str:
     """The spending cap of a run and the rest of today's budget, as a phrase for the log."""
-    caps = registry.budget
     run = "no cap for the run" if caps.run is None else f"cap for the run {caps.run:g} dollars"
     if caps.day is None:
         return run

@@ -38,10 +38,11 @@ from benchmark_assets.lineage.looks import Looks, Made
 from benchmark_assets.lineage.refresh import OF_UPDATE, further_tables
 from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
-from benchmark_assets.studies.assets import PAYER
+from benchmark_assets.studies.assets import PAYER, note_plan
 from benchmark_assets.studies.study import CALLS
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
+from resources import journal
 from resources.dagster_storage.event_log import CompactEventLog
 from resources.dagster_storage.run_storage import ForgettingRunStorage
 from resources.errors import BadInput, RunFailedError, one_of
@@ -49,7 +50,6 @@ from resources.home import database
 from resources.keys import KEYS
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
-from resources.provider.estimate import CostEstimate
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
 
@@ -62,6 +62,9 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 NOT_AGAIN = "dagster/max_retries"
 """Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
+
+ACCEPT = "repeat the command with `--accept`, or run `variorum update --accept`"
+"""How a user consents to costs."""
 
 HISTORY = timedelta(days=30)
 """Time for which Dagster keeps records that no longer have any effect (see `forget_history`)."""
@@ -128,12 +131,13 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 def evaluate(
     definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str, on: Collection[str] | None = None,
-    accepted: bool = True,
+    accepted: bool = True, payer: str | None = None,
 ) -> None:  # fmt: skip
     """Materialize the stale partitions of models, from outputs to result tables.
 
     Includes all corpora that the models translate, and all tasks that they answer. If `on` is given, only the corpora
-    and tasks that it names are included. `accepted` says whether models may cost something (see `Scope`).
+    and tasks that it names are included. `accepted` says whether models may cost something (see `Scope`), and `payer`
+    is the run of the ledger to which calls are charged.
 
     Raises
     ------
@@ -156,7 +160,7 @@ def evaluate(
     answered |= answers.covered(warehouse, systems, models, instance.get_dynamic_partitions("task"))
     covering = corpora | answered
     within = covering if on is None else covering & set(on)
-    update(definitions, instance, Scope(models, within, accepted=accepted), probe=True)
+    update(definitions, instance, Scope(models, within, accepted=accepted), probe=True, payer=payer)
 
 
 def update(
@@ -166,6 +170,7 @@ def update(
     probe: bool = False,
     history: timedelta = HISTORY,
     whole: bool = False,
+    payer: str | None = None,
 ) -> None:
     """Materialize all stale partitions in a scope, asset by asset.
 
@@ -183,11 +188,14 @@ def update(
         Time for which Dagster keeps records that no longer have any effect (see `forget_history`).
     whole
         Whether to begin by checking whole tables (see `check_tables`).
+    payer
+        The run of the ledger to which calls are charged; by default a new one.
 
     Raises
     ------
     BadInput
-        If warehouse, ledger and Dagster's state do not belong together. Nothing is materialized then.
+        If warehouse, ledger and Dagster's state do not belong together, or if the provider's cap is for this process
+        and workers would ask. Nothing is materialized then.
     RunFailedError
         At the end, with the first failure.
     """
@@ -195,15 +203,19 @@ def update(
     provider: Provider = (definitions.resources or {})["provider"]
     # Dagster lists all cells of a grid for each input of a run, and lists them again when its clock has moved.
     still = dg.partition_loading_context(datetime.now(UTC))
-    with still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger) as epoch:
+    run = payer or str(uuid4())
+    with (
+        still, warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger) as epoch,
+        journal.kept(warehouse.folder, run, provider, scope.models),
+    ):  # fmt: skip
         settle_the_dead(instance)
-        payer = {PAYER: str(uuid4())}
+        tag = {PAYER: run}
         if probe:
-            _probe(definitions, scope, payer)  # a version that an endpoint serves is a determinant
+            _probe(definitions, scope, tag)  # a version that an endpoint serves is a determinant
         looks = Looks.of(instance, warehouse, determinants(definitions), epoch)  # before events are forgotten
         forget_history(instance, datetime.now(UTC) - history)
         looks.begin()
-        failures = _update(definitions, instance, scope, payer, whole, looks)
+        failures = _update(definitions, instance, scope, tag, whole, looks)
     warehouse.compact()
     provider.ledger.compact(datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
@@ -218,16 +230,9 @@ def _probe(definitions: dg.Definitions, scope: Scope, payer: Mapping[str, str]) 
     models = sorted(registry.models) if scope.models is None else list(scope.models)
     if names := provider.worth_probing([*models, *sorted(registry.judges)]):
         cost = provider.cost_of_probing(names)
-        if cost.may_cost and not scope.accepted:
-            raise _unaccepted(f"the probe of {', '.join(names)}", cost)
+        cost.check_consent(f"the probe of {', '.join(names)}", scope.accepted, ACCEPT)
         resources["notifications"].send(f"asking endpoints which version they serve: {', '.join(names)}; {cost}")
         provider.probe(names, payer[PAYER])
-
-
-def _unaccepted(what: str, cost: CostEstimate) -> BadInput:
-    """The fault of questions that may cost something, without the user's consent."""
-    problem = f"needs your consent to costs: {cost}"
-    return BadInput(what, "", problem, "repeat the command with `--accept`, or run `variorum update --accept`")
 
 
 def _update(
@@ -264,6 +269,8 @@ def _carried_out(
         from resources.postgres.outages import outlast
 
         if (queue := PartQueue(url)).workers():
+            if (definitions.resources or {})["provider"].cap is not None:
+                raise BadInput("--budget", "", "cannot be kept by workers", "set `budget.run` in the registry")
             update = PlannedUpdate(definitions, instance, scope, payer, looks, queue)
             return outlast(url, update.carry_out)
     return update.carry_out()
@@ -368,8 +375,8 @@ class ChainUpdate:
         for asset in assets:
             try:
                 stale = due(self._definitions, self._instance, asset, self._scope, self._looks, news)
-                if stale.estimate and stale.estimate.may_cost and not self._scope.accepted:
-                    raise _unaccepted(asset.to_user_string(), stale.estimate)
+                if stale.estimate:
+                    stale.estimate.check_consent(asset.to_user_string(), self._scope.accepted, ACCEPT)
             except BadInput as fault:
                 if asset not in self._given_up:
                     self._failures.append(RunFailedError(str(fault)))
@@ -407,10 +414,13 @@ class ChainUpdate:
         name = asset.to_user_string()
         if len(stale.rows) and asset not in self._given_up:
             self._counts[name] = max(self._counts.get(name, 0), len(stale.rows))
+            if stale.estimate:
+                folder = (self._definitions.resources or {})["warehouse"].folder
+                note_plan(folder, self._payer.get(PAYER, ""), name, stale.rows, stale.estimate)
         if stale.estimate and stale.estimate.calls > stale.estimate.recorded and asset not in self._given_up:
             provider: Provider = (self._definitions.resources or {})["provider"]
             notifications: Notifications = (self._definitions.resources or {})["notifications"]
-            balance = room(provider.ledger.attempts(), provider.registry(), datetime.now(UTC).date())
+            balance = room(provider.ledger.attempts(), provider.budget, datetime.now(UTC).date())
             notifications.send(f"{name} will ask models: {stale.estimate}; {balance}")
 
     def _parts(self, work: Mapping[dg.AssetKey, Due]) -> list[ChainRun]:

@@ -41,7 +41,7 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
     ) -> dg.SensorResult | dg.SkipReason:
         try:
-            models = systems.models()
+            models = systems.applicable()
         except BadInput as fault:  # the registry is being edited
             return dg.SkipReason(str(fault))
         evaluated = set(warehouse.read("model_output", columns=["model"])["model"].unique())

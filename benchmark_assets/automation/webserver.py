@@ -1,7 +1,7 @@
-"""A web server with Dagster's pages and the readers of all corpora; the code server and the daemon beside it.
+"""A web server with Dagster's pages and our own; the code server and the daemon beside it.
 
 `dagster-webserver` and `dagster dev` serve Dagster's pages alone, to every page that a browser shows. Here: the same
-with readers, behind a gate. Not here: what the gate lets through (gate), the readers (reporting.reader.serving),
+with our own pages, behind a gate. Not here: what the gate lets through (gate), which pages there are (pages),
 commands (cli).
 """
 
@@ -29,16 +29,14 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 from dagster_webserver.version import __version__
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Mount
 
 from benchmark_assets.automation import tied
 from benchmark_assets.automation.gate import HOST, Gate
-from benchmark_assets.reporting.cards import READERS
-from benchmark_assets.reporting.reader import serving
+from benchmark_assets.automation.pages import routes
+from benchmark_assets.reporting.served import ServedHome
 from resources.errors import BadInput
 from resources.home import PROJECT
-from resources.warehouse import Warehouse
 
 WORKSPACE = PROJECT / "workspace.yaml"
 
@@ -99,11 +97,11 @@ def hosts(host: str, listening: socket.socket, allowed: Sequence[str]) -> frozen
 
 
 def serve(
-    instance: dg.DagsterInstance, warehouse: Warehouse, workspace: Path, listening: socket.socket, *,
-    names: Collection[str], private: bool, read_only: bool = False,
+    instance: dg.DagsterInstance, home: ServedHome, workspace: Path, listening: socket.socket, *,
+    names: Collection[str], read_only: bool = False,
     beside: Mapping[str, subprocess.Popen[bytes]] = MappingProxyType({}),
 ) -> None:  # fmt: skip
-    """Serve Dagster's pages and the readers until Ctrl-C or SIGTERM, or until a process in `beside` ends.
+    """Serve Dagster's pages and our own until Ctrl-C or SIGTERM, or until a process in `beside` ends.
 
     Parameters
     ----------
@@ -111,8 +109,6 @@ def serve(
         The file that tells Dagster where the definitions are.
     names
         The hosts for which requests are answered.
-    private
-        Whether to serve private readers.
     read_only
         Whether Dagster's pages refuse to start or to change anything.
 
@@ -127,7 +123,7 @@ def serve(
     target = WorkspaceFileTarget([str(workspace)])
     with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
         pages = create_app_from_workspace_process_context(context)
-        server = uvicorn.Server(uvicorn.Config(application(pages, warehouse, private, names), log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(application(pages, home, names), log_level="warning"))
         for process in beside.values():
             Thread(target=_end_with, args=(process, server), daemon=True).start()
         server.run(sockets=[listening])
@@ -136,11 +132,9 @@ def serve(
             raise BadInput(name, "", f"ended (exit code {process.returncode})", "see its messages, then start again")
 
 
-def application(pages: Starlette, warehouse: Warehouse, private: bool, names: Collection[str]) -> Starlette:
-    """The readers, and `pages` at all other addresses, behind the gate."""
-    readers = Mount(READERS, routes=serving.routes(warehouse, private))
-    routes = [Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers, Mount("/", pages)]
-    return Starlette(routes=routes, middleware=[Middleware(Gate, hosts=names)])
+def application(pages: Starlette, home: ServedHome, names: Collection[str]) -> Starlette:
+    """Our own pages, and `pages` at all other addresses, behind the gate."""
+    return Starlette(routes=[*routes(home), Mount("/", pages)], middleware=[Middleware(Gate, hosts=names)])
 
 
 def _end_with(process: subprocess.Popen[bytes], server: uvicorn.Server) -> None:

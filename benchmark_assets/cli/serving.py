@@ -12,6 +12,7 @@ import click
 
 from benchmark_assets.automation import tied, webserver
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.reporting.served import ServedHome
 from resources.errors import BadInput
 from resources.home import database, prepare
 
@@ -30,30 +31,30 @@ PAUSE = 1.0
 @click.option("--no-daemon", is_flag=True, help="Serve the pages alone, beside a daemon (see docs/deployment.md).")
 @click.option("--read-only", is_flag=True, help="Let nobody start or change anything in Dagster's pages; --no-daemon.")
 def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon: bool, read_only: bool) -> None:
-    """Start Dagster's UI, with the readers of all corpora, and Dagster's daemon."""
+    """Start the pages, with a start page, readers, report, live page and Dagster's UI, and Dagster's daemon."""
     if read_only and not no_daemon:
         raise click.UsageError("--read-only requires --no-daemon")
     with suppress(KeyboardInterrupt), webserver.listener(host, port, private, allowed) as listening:
         os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
         home = Deployment()
         names = webserver.hosts(host, listening, allowed)
+        served = ServedHome(home.warehouse, home.provider, private)
         if no_daemon:
             _announce_pages(host, port)
-            webserver.serve(
-                home.instance, home.warehouse, webserver.WORKSPACE, listening, names=names, private=private,
-                read_only=read_only,
-            )  # fmt: skip
+            webserver.serve(home.instance, served, webserver.WORKSPACE, listening, names=names, read_only=read_only)
             return
-        home.instance.add_dynamic_partitions("model", home.systems.models())
+        applicable = home.systems.applicable()
+        home.instance.add_dynamic_partitions("model", applicable)
+        for model in {*home.systems.models()}.difference(applicable):
+            home.instance.delete_dynamic_partition("model", model)
         with webserver.services() as (workspace, processes):
             _announce_pages(host, port)
-            webserver.serve(
-                home.instance, home.warehouse, workspace, listening, names=names, private=private, beside=processes
-            )
+            webserver.serve(home.instance, served, workspace, listening, names=names, beside=processes)
 
 
 def _announce_pages(host: str, port: int) -> None:
-    click.echo(f"Dagster: http://{host}:{port}    readers: http://{host}:{port}/readers/    Ctrl-C ends both")
+    address = f"http://{host}:{port}"
+    click.echo(f"open {address}/    readers: {address}/readers/    live: {address}/live    Ctrl-C ends all")
 
 
 @click.command()

@@ -32,7 +32,7 @@ def status(by_asset: bool, show: str | None) -> None:
         click.echo("\n\n".join(_models(home) if show == "models" else _tasks(home.warehouse)))
         return
     corpora = overview.corpora(home.warehouse)
-    models = overview.models(home.warehouse, home.provider.registry().models)
+    models = overview.models(home.warehouse, {*home.provider.registry().models}.intersection(home.systems.applicable()))
     tasks = home.warehouse.read("task", columns=["task", "kind", "language"])
     tables = [corpora, tasks, models, *(_assets(home) if by_asset else [])]
     for table in tables:

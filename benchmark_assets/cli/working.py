@@ -1,18 +1,22 @@
 """Commands that compute, scan, download or remove."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import click
 import polars as pl
+from pydantic import ValidationError
 
-from benchmark_assets.accounts.costs import spent
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
-from benchmark_assets.benchmarks import limits, parts, protocols
+from benchmark_assets.benchmarks import limits, parts, protocols, run_file
 from benchmark_assets.benchmarks.forecast import achieved
+from benchmark_assets.benchmarks.run_file import RunFile
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.corpus.registry import register
+from benchmark_assets.corpus.registry import current, register
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
@@ -51,42 +55,65 @@ def demo() -> None:
 
 
 @click.command()
-@click.argument("models", nargs=-1, required=True)
+@click.argument("models", nargs=-1, required=True, metavar="MODELS|FILE.yaml")
 @click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
+@click.option("--corpus", "corpora", multiple=True, help="A corpus to include, in place of --on; may be repeated.")
 @click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
 @click.option("--protocol", type=click.Choice(["paper", "variorum"]), help="Whose wording and reader; needs --on.")
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="US dollars that this evaluation may cost.")
 @click.option("--accept", is_flag=True, help="Consent to the costs that are printed.")
-def evaluate(
-    models: tuple[str, ...], benchmark: str | None, limit: int | None, protocol: str | None, accept: bool
-) -> None:
+def evaluate(models: tuple[str, ...], accept: bool, **options: Any) -> None:
     """Materialize stale partitions of MODELS, from outputs to leaderboard, and print their results.
 
     The expected calls, tokens, costs and hours are printed first, and calls that may cost something need --accept. A
     model is asked as a benchmark's paper asks, unless it was asked in this project's wording before; --protocol changes
-    this.
+    this. A run file has the models and options of an evaluation as keys.
     """
-    if benchmark is None and (limit or protocol):
-        raise click.UsageError("--limit and --protocol need --on")
+    given = {name: value for name, value in options.items() if value}
+    if file := next((Path(name) for name in models if name.endswith(run_file.ENDS)), None):
+        if given or len(models) > 1:
+            raise click.UsageError(f"{file} has the models and all options; only --accept can be added")
+        plan = run_file.read(file)
+    else:
+        try:
+            plan = run_file.RunFile(models=models, **given)
+        except ValidationError as error:
+            words = str(error.errors()[0]["ctx"]["error"])
+            raise click.UsageError(words.replace("`benchmark`", "--on").replace("`corpora`", "--corpus")) from error
     home = Deployment()
+    home.provider = home.provider.model_copy(update={"cap": plan.budget})
+    _evaluate(home, plan, accept, run_file.described(file, plan) if file else "")
+
+
+def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> None:
+    """Carry out an evaluation; `heading` begins the account of what was done."""
+    benchmark, models = plan.benchmark, plan.models
     scope = parts.evaluable(home.warehouse, benchmark) if benchmark else parts.everything(home.warehouse)
+    if plan.corpora:
+        for corpus in plan.corpora:
+            current(home.warehouse, corpus)  # raises BadInput for an unknown corpus
+        scope = parts.Added([*plan.corpora], [])
     subjects = [*scope.corpora, *scope.tasks]
     for model in models:
         home.systems.system(model)  # raises BadInput for an unknown model
+    payer, before = str(uuid4()), home.provider.ledger.last_attempt()
     if parts.unprepared(home.warehouse, scope):  # after `add --no-update`: what would be asked is unknown
-        runs.update(home.definitions, home.instance, Scope([], subjects, accepted=accept))
-    with protocols.wording(home.warehouse, models, subjects if protocol else [], own=protocol == "variorum"):
-        planned = _consented(home, benchmark, scope, models, limit, accept)
-    before = home.provider.ledger.last_attempt()
+        runs.update(home.definitions, home.instance, Scope([], subjects, accepted=accept), payer=payer)
+    own = plan.protocol == "variorum"
+    with protocols.wording(home.warehouse, models, subjects if plan.protocol else [], own=own):
+        planned = _consented(home, benchmark, scope, models, plan.limit, accept)
+    on = subjects if benchmark or plan.corpora else None
     try:
-        runs.evaluate(home.definitions, home.instance, *models, on=subjects if benchmark else None, accepted=accept)
+        runs.evaluate(home.definitions, home.instance, *models, on=on, accepted=accept, payer=payer)
     finally:
-        for line in _achieved(home, models, scope, planned, before):
+        click.echo(f"\n{heading}".rstrip())
+        for line in _achieved(home, models, scope, planned, home.provider.ledger.charged(payer, before)):
             click.echo(line)
     if benchmark:
         show_results(home.warehouse, benchmark)
         return
     board = leaderboard.read(home.warehouse)
-    corpora = board.filter(board["system"].is_in(models))["corpus"]
+    corpora = board.filter(board["system"].is_in(models), board["corpus"].is_in(scope.corpora))["corpus"]
     if len(corpora):
         click.echo(leaderboard.listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
         click.echo(f"\n{MEANING}. What the measures are worth:")
@@ -99,11 +126,11 @@ def evaluate(
 
 
 def _achieved(
-    home: Deployment, models: Sequence[str], added: parts.Added, planned: CostEstimate, before: int
+    home: Deployment, models: Sequence[str], added: parts.Added, planned: CostEstimate, calls: pl.DataFrame
 ) -> Iterator[str]:
-    """What an evaluation asked, reused and left out, a line each. `before` is the last attempt before it."""
-    made = home.provider.ledger.attempts().filter(pl.col("id") > before)
-    yield f"\nasked: {len(made)} calls, {spent(made):.4f} dollars; reused: {planned.recorded} replies of the ledger"
+    """What an evaluation asked, reused and left out, a line each. `calls` are those that it paid for."""
+    asked = f"{calls['calls'].sum()} calls, {calls['dollars'].sum():.4f} dollars"
+    yield f"asked: {asked}; reused: {planned.recorded} replies of the ledger"
     for model in models:
         yield achieved(home.warehouse, model, added)
     for name, reason in added.left_out.items():
@@ -127,10 +154,7 @@ def _consented(
     if benchmark:
         chosen = limits.changed(home.warehouse, benchmark, scope, models, limit)
     whole = announce(forecasts(home, scope, models, chosen))
-    if whole.may_cost and not accept:
-        cost = "" if whole.about is None else f" of about {whole.about:.2f} dollars"
-        problem = f"needs your consent to costs{cost}"
-        raise BadInput(benchmark or ", ".join(models), "", problem, "read what is printed above, then add `--accept`")
+    whole.check_consent(benchmark or ", ".join(models), accept, "read what is printed above, then add `--accept`")
     if benchmark:
         limits.store(home.warehouse, chosen)
     return whole

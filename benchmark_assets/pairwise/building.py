@@ -195,8 +195,8 @@ def judge_pool(
             pair = Contenders(source, texts[first, passage], texts[second, passage])
             comparisons.append(match((first, passage), "", second, "A", template, pair))
     cost = expected(provider, comparisons)
-    if cost and cost.may_cost and not accepted:
-        raise BadInput(judge, "", f"needs your consent to costs: {cost}", "repeat the command with `--accept`")
+    if cost:
+        cost.check_consent(judge, accepted)
     verdicts = ask_about(provider, "base set", comparisons, run)
     if errors := [verdict.error for _, verdict in verdicts if verdict.error]:
         problem = f"failed in {len(errors)} of {len(comparisons)} comparisons; the first error: {errors[0]}"

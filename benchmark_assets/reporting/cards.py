@@ -28,6 +28,9 @@ READERS = "/readers"
 LONGEST = 1500
 """Characters of a text that are shown: each adds about half a byte to Dagster's storage."""
 
+BESIDE = 300
+"""Characters of source and references that are shown beside an output: a passage may have many outputs."""
+
 SCORES = ["closest_reference", *(metric.name for metric in MEASURES if metric.name in schema("drift_score"))]
 
 
@@ -79,13 +82,19 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
                 words = "; ".join(f"{row['segment_id']} {row['kind']}: {row['text']}" for row in own.to_dicts())
                 parts.append(_quoted(f"beside {translator or 'source'}", words, translator in shown.hidden))
         parts.append(f"origin: `variorum trace MODEL {passage}`")
-        yield passage, Card("\n\n".join(parts), _address(passage))
+        yield passage, Card("\n\n".join(parts), address(passage))
 
 
 def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
-    """Cards of outputs: the text, its scores, its last call, and the command that shows where they come from."""
+    """Cards of outputs: the text, its scores, source and references, its last call, and the command that shows where
+    they come from."""
     outputs = warehouse.read("model_output", rows, ["model", "passage", "text"])
-    reasons = _shown(warehouse, corpus, rows.select("passage").unique()).withheld(outputs)
+    keys = rows.select("passage").unique()
+    shown = _shown(warehouse, corpus, keys)
+    reasons = shown.withheld(outputs)
+    sources = dict(warehouse.read("source_text", keys, ["passage", "text"]).iter_rows())
+    references = warehouse.read("reference", keys, ["passage", "translator", "text"])
+    of_passage = references.partition_by("passage", as_dict=True, include_key=False)
     calls = calls_of(warehouse, "model_output", rows)
     scores = warehouse.read("drift_score", rows).select("model", "passage", *tables.cells("drift_score", *SCORES))
     merged = outputs.with_columns(reasons).join(scores, on=["model", "passage"], how="left")
@@ -93,21 +102,24 @@ def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[
         model, passage, text, reason = (row.pop(name) for name in ("model", "passage", "text", "withheld"))
         numbers = ", ".join(f"{name} {value}" for name, value in row.items() if value is not None)
         parts = [_quoted("output", text or "", bool(reason)), numbers]
+        parts.append(_quoted("source", sources.get(passage, ""), "" in shown.hidden, BESIDE))
+        for translator, words in of_passage.get((passage,), references.clear()).select("translator", "text").rows():
+            parts.append(_quoted(translator, words, translator in shown.hidden, BESIDE))
         parts += [f"call of {in_markdown(spoken(call))}" for call in calls.get((model, passage), [])[-1:]]
         parts.append(f"origin: `variorum trace {model} {passage}`")
-        yield f"{model}|{passage}", Card("\n\n".join(parts), _address(passage, model))
+        yield f"{model}|{passage}", Card("\n\n".join(parts), address(passage, model))
 
 
-def _address(passage: str, model: str = "") -> str:
+def address(passage: str, model: str = "") -> str:
     """The address of a passage, or of a model's output, in the reader of its corpus on the web server."""
     corpus, _, ids = passage.partition("/")
     fragment = urlencode({"passage": ids} | ({"model": model} if model else {}), safe="/:")
     return f"{READERS}/{quote(corpus)}/#{fragment}"
 
 
-def _quoted(name: str, text: str, hidden: bool) -> str:
-    """A text under its name; of a hidden text, the length."""
+def _quoted(name: str, text: str, hidden: bool, longest: int = LONGEST) -> str:
+    """The beginning of a text under its name; of a hidden text, the length."""
     if hidden:
         return f"**{name}**: {len(text)} characters, which may not be shown here; read with `variorum ui --private`"
-    shown = in_markdown(" ".join(text[:LONGEST].split()), LONGEST)
-    return f"**{in_markdown(name)}**\n\n> {shown}{'…' if len(text) > LONGEST else ''}"
+    shown = in_markdown(" ".join(text[:longest].split()), longest)
+    return f"**{in_markdown(name)}**\n\n> {shown}{'…' if len(text) > longest else ''}"

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -11,6 +12,8 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, refresh
 from benchmark_assets.partitions import SINGLE_RUN
 from benchmark_assets.studies.study import CALLS, Study
+from resources import journal
+from resources.provider.estimate import CostEstimate
 from resources.warehouse import Warehouse
 
 PAYER = "variorum/payer"
@@ -21,6 +24,13 @@ value of the tag is the id whose budget pays for all these runs."""
 def payer(context: dg.AssetExecutionContext) -> str:
     """Id of the run whose budget pays for this run's questions to models."""
     return context.run.tags.get(PAYER, context.run.run_id)
+
+
+def note_plan(folder: Path, run: str, asset: str, stale: pl.DataFrame, cost: CostEstimate | None) -> None:
+    """Note in the journal of a run what an asset will ask: calls, and stale partitions by model."""
+    models = stale["model"].value_counts().rows() if "model" in stale.columns else []
+    calls = cost.calls - cost.recorded if cost else 0
+    journal.note(folder, run, {"asset": asset, "calls": calls, "partitions": dict(models)})
 
 
 def study_asset(
@@ -51,7 +61,11 @@ def study_asset(
         bound = study(warehouse, systems)
 
         def compute(stale: pl.DataFrame) -> Computed:
-            return bound.compute(stale, payer(context))
+            run = payer(context)
+            with journal.kept(warehouse.folder, run, bound.provider) as alone:
+                if alone:  # the run belongs to no update, which would have noted this
+                    note_plan(warehouse.folder, run, study.name, stale, bound.cost(stale))
+                return bound.compute(stale, run)
 
         settings = bound.standing_settings
         return refresh(

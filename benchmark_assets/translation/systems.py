@@ -25,11 +25,11 @@ from benchmark_assets.translation.requests import (
     chunk_item,
     chunk_template,
 )
-from resources import prompts
+from resources import journal, prompts
 from resources.digest import digest
 from resources.errors import BadInput, closest
 from resources.frozen import Frozen
-from resources.provider.asking import ask_all, one_round
+from resources.provider.asking import Ask, ask_all, one_round
 from resources.provider.estimate import CostEstimate, estimate, tokens
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
@@ -67,7 +67,9 @@ class ImportedSystem:
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         """Yield the imported outputs."""
         rows = self._rows(list(sources)).select("passage", "text")
-        yield from (Output(passage, text) for passage, text in rows.iter_rows())
+        outputs = [Output(passage, text) for passage, text in rows.iter_rows()]
+        _note(self._warehouse, run, self._model, outputs)
+        yield from outputs
 
     def estimate(self, sources: Mapping[str, str]) -> None:
         """Return None, because no model is asked."""
@@ -124,15 +126,18 @@ class CalledSystem:
         requests = self._requests(sources)
         logger.info("%s: %s", self._model.name, self._estimate(requests))
 
+        async def noted(ask: Ask, request: Request) -> list[Output]:
+            outputs = await request.outputs(ask)
+            _note(self._warehouse, run, self._model.name, outputs)
+            return outputs
+
         name = f"{self._model.name}, requests"
-        results = ask_all(
-            self._provider, name, lambda ask, request: request.outputs(ask), [self._model], run, one_round(requests)
-        )
+        results = ask_all(self._provider, name, noted, [self._model], run, one_round(requests))
         for request, outputs in results:
-            made = {"prompt": self._labels.get(type(request)), "settings": self._model.stated}
+            prompt, settings = self._labels.get(type(request)), self._model.stated
             if isinstance(request, PublishedBatch | PublishedPassage):
-                made = {"prompt": request.template.prompt.label, "settings": request.template.model.stated}
-            yield from (output._replace(**made) for output in outputs)
+                prompt, settings = request.template.prompt.label, request.template.model.stated
+            yield from (output._replace(prompt=prompt, settings=settings) for output in outputs)
 
     def estimate(self, sources: Mapping[str, str]) -> CostEstimate:
         """Estimated calls and cost of the requests, assuming one call per question."""
@@ -222,6 +227,13 @@ class CalledSystem:
         return keys.join(rows, on="passage", maintain_order="left").join(corpora, on="corpus", maintain_order="left")
 
 
+def _note(warehouse: Warehouse, run: str, model: str, outputs: Iterable[Output]) -> None:
+    """Note outputs in the journal of a run, for the page that shows them as they come."""
+    for output in outputs:
+        result = {"text": output.text, "refused": output.refusal is not None, "error": output.error}
+        journal.note(warehouse.folder, run, {"model": model, "passage": output.passage, **result})
+
+
 class Systems(Frozen):
     """All systems: models of the registry, and models with imported outputs or imported answers to tasks."""
 
@@ -231,6 +243,14 @@ class Systems(Frozen):
     def models(self) -> list[str]:
         """Names of the systems, sorted."""
         return sorted(self._imported() | set(self.provider.registry().models))
+
+    def applicable(self) -> list[str]:
+        """The systems that this home has something for: without models whose settings name corpora and tasks none of
+        which it has, such as those of the sample elsewhere."""
+        registry = self.provider.registry().models
+        held = {name for kind in ("corpus", "task") for name in self.warehouse.read(kind, columns=[kind])[kind]}
+        limited = {name: each.corpora for name, each in registry.items() if each.corpora}
+        return [name for name in self.models() if name not in limited or held.intersection(limited[name])]
 
     def known(self, models: Iterable[str]) -> set[str]:
         """The given models that are registered, or have imported outputs or answers."""

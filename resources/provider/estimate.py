@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from resources.errors import BadInput
 from resources.provider.ledger import Ledger
 from resources.provider.question import Question
 from resources.provider.registry import NANO, Model
@@ -35,6 +36,11 @@ class CostEstimate(NamedTuple):
     def may_cost(self) -> bool:
         """Whether a call is left that may cost something; without a price, it may."""
         return self.calls > self.recorded and self.most != 0
+
+    def check_consent(self, where: str, accepted: bool, remedy: str = "repeat the command with `--accept`") -> None:
+        """Raise BadInput about `where` if a call that may cost something is left, and the user has not accepted it."""
+        if self.may_cost and not accepted:
+            raise BadInput(where, "", f"needs your consent to costs: {self}", remedy)
 
     def __str__(self) -> str:
         """The estimate as one line of text."""

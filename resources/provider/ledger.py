@@ -198,8 +198,32 @@ class Ledger(ABC):
         money = [pl.col(name) / NANO for name in ("reserved", "reported_cost", "priced_cost", "cost")]
         return frame.with_columns(*moments, *money)
 
+    def charged(self, run: str, since: int) -> pl.DataFrame:
+        """Calls that are charged to a run, by model, purpose and outcome (null in flight): number and US dollars.
+
+        Only attempts above the number `since` are read, so that a long ledger costs nothing (see `last_attempt`). A
+        call of unknown cost counts at its highest possible cost.
+
+        Returns
+        -------
+        Columns `model`, `purpose`, `outcome`, `calls` and `dollars`.
+        """
+        query = (
+            "SELECT model, purpose, outcome, count(*), CAST(sum(coalesce(cost, reserved)) AS BIGINT) FROM attempt "
+            "WHERE id > ? AND run = ? GROUP BY model, purpose, outcome ORDER BY model, purpose, outcome"
+        )
+        rows = []
+        if self.exists():
+            with self.reading() as connection:
+                rows = connection.execute(query, (since, run)).fetchall()
+        words = dict.fromkeys(["model", "purpose", "outcome"], pl.String)
+        schema: dict[str, Any] = {**words, **dict.fromkeys(["calls", "dollars"], pl.Int64)}
+        return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("dollars") / NANO)
+
     def last_attempt(self) -> int:
         """The number of the last attempt; 0 if there is none."""
+        if not self.exists():
+            return 0
         with self.reading() as connection:
             (number,) = connection.execute("SELECT coalesce(max(id), 0) FROM attempt").fetchone() or (0,)
         return int(number)

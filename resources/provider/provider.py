@@ -10,7 +10,7 @@ from resources.provider import client
 from resources.provider.client import Client, complete
 from resources.provider.estimate import CostEstimate, estimate, total
 from resources.provider.ledger import Ledger
-from resources.provider.registry import Model, Registry, load
+from resources.provider.registry import Budget, Model, Registry, load
 from resources.provider.served import probe, question, versioned, worth_probing
 from resources.provider.sqlite_ledger import SqliteLedger
 
@@ -24,10 +24,13 @@ class Provider(Frozen):
         The registry's YAML file. It is read at every use, so that changes need no restart.
     ledger_path
         What stores every reply and its cost: the path of an SQLite file, or the URL of a PostgreSQL database.
+    cap
+        US dollars that a run may cost, beside the caps of the registry.
     """
 
     registry_path: str
     ledger_path: str
+    cap: float | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -36,7 +39,13 @@ class Provider(Frozen):
 
     def registry(self) -> Registry:
         """Read the registry."""
-        return load(Path(self.registry_path))
+        return load(Path(self.registry_path), capped=self.cap is not None)
+
+    @property
+    def budget(self) -> Budget:
+        """The caps for a run and for a day."""
+        budget = self.registry().budget
+        return budget.model_copy(update={"run": min(filter(None, (budget.run, self.cap)), default=None)})
 
     def model(self, name: str) -> Model:
         """Return a model, judge or aligner, in the version that its endpoint last served.
@@ -73,7 +82,7 @@ class Provider(Frozen):
     @asynccontextmanager
     async def opened(self, run: str) -> AsyncIterator[Client]:
         """Open a client whose calls are charged to the run. No call is running when the block ends."""
-        async with client.opened(self.ledger.session(run, self.registry().budget)) as session:
+        async with client.opened(self.ledger.session(run, self.budget)) as session:
             yield session
 
 

@@ -401,8 +401,8 @@ def default_path() -> Path:
     return Path(os.environ.get("VARIORUM_MODELS", PROJECT / "resources" / "models.yaml"))
 
 
-def load(path: Path) -> Registry:
-    """Read the registry and make its paths absolute.
+def load(path: Path, capped: bool = False) -> Registry:
+    """Read the registry and make its paths absolute. With `capped`, calls have a cap beside those of the registry.
 
     Raises
     ------
@@ -419,7 +419,7 @@ def load(path: Path) -> Registry:
                 raise BadInput(path, f"{section}.{name}", problem, "rename one of them")
             owners[name] = section
             check_key(name, "model", path)
-            _check(registry, settings, path, f"{section}.{name}")
+            _check(registry, settings, path, f"{section}.{name}", capped)
     for name, entry in registry.embedders.items():
         endpoint = registry.endpoints.get(entry.endpoint or "")
         if entry.endpoint is not None and not (endpoint and endpoint.url and entry.model):
@@ -450,7 +450,7 @@ def _check_metric(name: str, metric: MetricEntry, path: Path) -> None:
         raise BadInput(path, f"{key}.tokenizer", "is missing", remedy)
 
 
-def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None:
+def _check(registry: Registry, settings: Settings, path: Path, key: str, capped: bool) -> None:
     endpoint = registry.endpoints.get(settings.endpoint)
     if endpoint is None:
         raise BadInput(
@@ -467,7 +467,7 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
             path, f"{key}.answering.draws", "is above 1, but at temperature 0 all draws are the same",
             "set a `temperature` above 0, or `draws` to 1",
         )  # fmt: skip
-    capped = settings.budget or registry.budget.run or registry.budget.day
+    capped = capped or any((settings.budget, registry.budget.run, registry.budget.day))
     if capped and settings.price is None and endpoint.url:
         raise BadInput(
             path, f"{key}.price", "is missing, so the budget cannot be enforced",

@@ -217,17 +217,19 @@ def test_a_call_under_way_is_spent_at_its_worst_case(tmp_path: Path) -> None:
 
 def test_room_is_told_as_far_as_there_are_caps(tmp_path: Path) -> None:
     frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED), (PRICED, REPORTED), (UNPRICED, PAID))
-    assert room(frame, registry(), today) == "no cap for the run"
-    assert room(frame, registry(run=2.5), today) == "cap for the run 2.5 dollars"
-    both = room(frame, registry(run=2, day=10), today)
+    assert room(frame, registry().budget, today) == "no cap for the run"
+    assert room(frame, registry(run=2.5).budget, today) == "cap for the run 2.5 dollars"
+    both = room(frame, registry(run=2, day=10).budget, today)
     assert both == "cap for the run 2 dollars; 9.5000 of the day's 10 dollars left"
-    assert room(frame, registry(day=10), today) == "no cap for the run; 9.5000 of the day's 10 dollars left"
+    assert room(frame, registry(day=10).budget, today) == "no cap for the run; 9.5000 of the day's 10 dollars left"
 
 
 def test_a_day_has_room_whatever_was_spent_on_others_and_never_less_than_none(tmp_path: Path) -> None:
     frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED))
-    assert room(frame, registry(day=0.2), today).endswith("; 0.0000 of the day's 0.2 dollars left")
-    assert room(the_day_before(frame), registry(day=0.2), today).endswith("; 0.2000 of the day's 0.2 dollars left")
+    assert room(frame, registry(day=0.2).budget, today).endswith("; 0.0000 of the day's 0.2 dollars left")
+    assert room(the_day_before(frame), registry(day=0.2).budget, today).endswith(
+        "; 0.2000 of the day's 0.2 dollars left"
+    )
 
 
 def test_a_cap_of_which_four_fifths_are_spent_is_named(tmp_path: Path) -> None:

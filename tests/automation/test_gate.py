@@ -27,8 +27,11 @@ from websockets.typing import Subprotocol
 
 from benchmark_assets.automation.gate import ENDPOINTS, HEALTH
 from benchmark_assets.automation.webserver import application, hosts, listener
+from benchmark_assets.reporting.served import ServedHome
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path
 from tests.automation.dagster_ui import serving
 from tests.processes import free_port, until
 from tests.support import copy_finished, write_corpus
@@ -152,9 +155,12 @@ def listening_with(application: Callable[[Collection[str]], ASGIApp]) -> Iterato
 def served(
     dagster_pages: tuple[dg.DagsterInstance, Starlette], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    warehouse = DuckDBWarehouse(path=str(tmp_path_factory.mktemp("gate") / "variorum.duckdb"))
+    folder = tmp_path_factory.mktemp("gate")
+    warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
+    provider = Provider(registry_path=str(default_path()), ledger_path=str(folder / "ledger.sqlite"))
+    home = ServedHome(warehouse, provider, private=False)
     instance, pages = dagster_pages
-    with listening_with(lambda names: application(pages, warehouse, private=False, names=names)) as port:
+    with listening_with(lambda names: application(pages, home, names)) as port:
         yield Served(instance, port)
 
 

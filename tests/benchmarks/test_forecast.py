@@ -38,8 +38,8 @@ def systems(warehouse: Warehouse, tmp_path: Path) -> Systems:
         "judges": judges, "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     (tmp_path / "models.yaml").write_text(json.dumps(content))
-    paths = {"registry_path": str(tmp_path / "models.yaml"), "ledger_path": str(tmp_path / "ledger.sqlite")}
-    return Systems(warehouse=warehouse, provider=Provider(**paths))
+    registry, ledger = str(tmp_path / "models.yaml"), str(tmp_path / "ledger.sqlite")
+    return Systems(warehouse=warehouse, provider=Provider(registry_path=registry, ledger_path=ledger))
 
 
 def test_all_questions_are_counted_before_there_are_outputs(

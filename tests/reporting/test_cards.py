@@ -55,6 +55,8 @@ def test_the_page_of_an_output_shows_its_text_scores_and_origin(
     shown, reader = card(instance, "drift_score", f"{MODELS[0]}|{PASSAGES[0]}")
     (text,) = warehouse.read("model_output").filter(model=MODELS[0], passage=PASSAGES[0])["text"]
     assert f"> {text}" in shown
+    assert "**source**\n\n> Mus currit. Felis sedet." in shown
+    assert "**ben**\n\n> The mouse is running. A cat sits still." in shown
     assert ", drift " in shown
     assert f"variorum trace {MODELS[0]} {PASSAGES[0]}" in shown
     assert reader == f"/readers/tiny/#passage=doc1:1&model={MODELS[0]}"

@@ -24,6 +24,7 @@ from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.ledger import UNCERTAIN
+from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
 from tests.provider.server import Server
@@ -38,6 +39,7 @@ from tests.support import (
     run,
     write_corpus,
     write_outputs,
+    write_registry,
 )
 
 IDS = [passage.removeprefix("tiny/") for passage in PASSAGES]
@@ -262,3 +264,17 @@ def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
 
 def test_languages_have_names() -> None:
     assert [language_name(tag) for tag in ("pi", "lzh", "bo", "xct")] == ["Pali", "Literary Chinese", "Tibetan", "xct"]
+
+
+def test_models_of_corpora_are_keys_only_where_a_home_has_one_of_them(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Models of the sample fill no other home's grid."""
+    write_registry(tmp_path / "models.yaml", "http://127.0.0.1:9/v1", "everywhere", "nowhere")
+    content = json.loads((tmp_path / "models.yaml").read_text())
+    content["models"]["nowhere"]["corpora"] = ["sample", "TASK"]
+    (tmp_path / "models.yaml").write_text(json.dumps(content))
+    provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(tmp_path / "ledger.sqlite"))
+    systems = Systems(warehouse=warehouse, provider=provider)
+    assert systems.applicable() == ["everywhere"]
+    assert systems.models() == ["everywhere", "nowhere"]
+    register(warehouse, PROJECT / "warehouse" / "sample" / "corpus.yaml")
+    assert systems.applicable() == ["everywhere", "nowhere"]

@@ -73,14 +73,16 @@ def page(
 
 def document(
     heading: str, words: str, body: str, titles: str = "", contents: str = "", footer: str = "",
-    scripts: Sequence[str] = (),
+    scripts: Sequence[str] = (), asks: bool = False,
 ) -> str:  # fmt: skip
     """An HTML page in the report's style that loads nothing: a heading, and HTML for the rest.
 
-    `titles` follows the heading in the page's title; only `scripts` are allowed to run.
+    `titles` follows the heading in the page's title. Only `scripts` are allowed to run, and to ask the page's own
+    server if `asks` is true.
     """
     style = f"\n{_file('style.css')}"
     policy = POLICY.format(scripts=_hashes(scripts) or "'none'", styles=_hashes([style]))
+    policy += "; connect-src 'self'" if asks else ""
     return "\n".join([
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',

@@ -1,0 +1,14 @@
+"""What a page of the web server is made from."""
+
+from typing import NamedTuple
+
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+
+class ServedHome(NamedTuple):
+    """The stores of a home whose pages are served. With `private`, pages have the restricted texts."""
+
+    warehouse: Warehouse
+    provider: Provider
+    private: bool
