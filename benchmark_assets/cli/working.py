@@ -134,18 +134,22 @@ def _consented(
 
 
 @click.command()
+@click.argument("corpora", nargs=-1)
+@click.option("--scan", "scanning", is_flag=True, help="First scan the files of CORPORA.")
 @click.option("--probe", is_flag=True, help="First ask the endpoint of each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
 @click.option("--accept", is_flag=True, help="Consent to the costs of asking models; `variorum stale` prints them.")
-def update(probe: bool, anew: str | None, accept: bool) -> None:
-    """Materialize all stale partitions, and nothing else.
+def update(corpora: tuple[str, ...], scanning: bool, probe: bool, anew: str | None, accept: bool) -> None:
+    """Materialize all stale partitions, and nothing else; with CORPORA, only theirs.
 
     Without --accept, no model is asked that may cost something; all else is computed.
     """
     home = Deployment()
     if anew:
         runs.forget(home.definitions, home.instance, anew)
-    runs.update(home.definitions, home.instance, Scope(accepted=accept), probe=probe)
+    if scanning:
+        runs.look(home.definitions, home.instance, corpora or None)
+    runs.update(home.definitions, home.instance, Scope(corpora=corpora or None, accepted=accept), probe=probe)
 
 
 @click.command()

@@ -145,7 +145,7 @@ def test_after_any_correction_a_home_equals_a_new_one(
 def test_text_that_no_segment_has_is_a_warning_and_no_failure(tales: Tales, instance: dg.DagsterInstance) -> None:
     tales.correct(**{"doc1:2.1": "in the oak tree a raven sat;"})
     assert tales.build() == ""
-    key = dg.AssetCheckKey(dg.AssetKey("alignment"), "assigned")
+    key = dg.AssetCheckKey(dg.AssetKey("verification"), "assigned")
     event = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].event
     assert event is not None
     assert event.dagster_event is not None
