@@ -111,14 +111,13 @@ def lines(description: Description) -> list[Line]:
                 _check_line(line, description, path)
                 found.append(line)
     replaced = {name for line in found for name in line.record.get(REPLACES, [])}
-    counting = [line for line in found if line.digest not in replaced]
-    standing = list({json.dumps(line.record, sort_keys=True): line for line in counting}.values())
-    taken: set[tuple[str, str]] = set()
+    standing = [line for line in found if line.digest not in replaced]
+    taken: dict[tuple[str, str], Line] = {}
     for line in standing:
-        if line.key in taken:
+        first = taken.setdefault(line.key, line)
+        if first is not line and not (RIGHT in first.record and RIGHT in line.record):
             where, problem = f"line {line.number} {line.key[0]}", "the segment is corrected twice"
             faults.append(BadInput(path, where, problem, "keep one of the lines"))
-        taken.add(line.key)
     raise_all(faults)
     return standing
 

@@ -33,7 +33,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 KINDS = ("copied", "language", "repeated", "duplicate", "shifted", "unlike", "swapped", "displaced", "merged", "length")
 
-BY_HAND = "by hand"
+CALLED_WRONG = "wrong"
 """Kind of a doubt that a person has (corpus.corrections)."""
 
 RUNS = ("shifted", "unlike")

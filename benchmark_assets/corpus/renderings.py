@@ -6,7 +6,7 @@ Not here: choosing which renderings become references (references), rights in re
 import polars as pl
 
 from benchmark_assets.corpus.model import joined
-from benchmark_assets.corpus.pairs import BY_HAND
+from benchmark_assets.corpus.pairs import CALLED_WRONG
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -41,7 +41,7 @@ def doubted_pairs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     rows = warehouse.read("pair_doubt", passages, ["passage", "translator", "segment_id", "kind", "accepted"])
     fixed = warehouse.read("benchmark", columns=["corpora"])["corpora"].explode().drop_nulls()
     counts = ~pl.col("accepted") & ~CORPUS.is_in(fixed.to_list())
-    return rows.filter(counts | (pl.col("kind") == BY_HAND)).drop("kind", "accepted")
+    return rows.filter(counts | (pl.col("kind") == CALLED_WRONG)).drop("kind", "accepted")
 
 
 def with_doubts(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:

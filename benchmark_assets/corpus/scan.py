@@ -16,7 +16,7 @@ from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.corrections import RIGHT, WRONG, Corrections, check, load, marked
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Lengths, joined
-from benchmark_assets.corpus.pairs import BY_HAND, WHOLE, Doubt, doubts, in_its_language, other_language
+from benchmark_assets.corpus.pairs import CALLED_WRONG, WHOLE, Doubt, doubts, in_its_language, other_language
 from benchmark_assets.corpus.readers import read
 from resources.catalogue import schema
 from resources.digest import digest
@@ -205,14 +205,14 @@ class _Rows:
         found = defaultdict[str, list[tuple[str, str, str, str, bool]]](list)
         sources = [segment.text for segment, _ in segments]
         by_hand = [
-            Doubt(name, segment, BY_HAND, "is wrong by hand")
+            Doubt(name, segment, CALLED_WRONG, "is wrong by hand")
             for segment, name in sorted(wrong)
             if segment in passage_of
         ]
         computed = doubts(ids, sources, translations, description.target_language)
         for doubt in (*(each for each in computed if (each.segment, each.translator) not in wrong), *by_hand):
             name, segment = doubt.translator, doubt.segment
-            accepted = not right.isdisjoint([(segment, name), (document.id, name)])
+            accepted = doubt.kind != CALLED_WRONG and not right.isdisjoint([(segment, name), (document.id, name)])
             found[name].append((segment, passage_of[segment], doubt.kind, doubt.evidence, accepted))
         for name, of in found.items():
             version = digest(of)
