@@ -11,6 +11,7 @@ import pytest
 
 from benchmark_assets.alignment.aligning import cost
 from benchmark_assets.alignment.documents import aligners, documents
+from benchmark_assets.automation.due import due
 from benchmark_assets.studies.protocols import PublishedProtocol
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
@@ -97,6 +98,9 @@ def test_a_correction_changes_the_rows_that_depend_on_it_and_no_others(tales: Ta
     before, rows = tales.versions(), tales.content()
     runs = tales.warehouse.read("verification", columns=["passage", "run_id"])
     tales.correct(**{"doc1:2.1": "in the oak tree a raven sat"})
+    tales.look()
+    stale = due(tales.definitions, tales.instance, dg.AssetKey("alignment")).rows
+    assert stale["passage"].to_list() == [PASSAGES[1]]
     assert tales.build("references") == ""
     assert tales.texts() == expected() | {"doc1:2.1": "in the oak tree a raven sat"}
     anew = changed(before, tales.versions())

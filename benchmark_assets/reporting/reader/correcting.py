@@ -155,7 +155,7 @@ def _translator(
 
 def _waits(record: Mapping[str, Any], differs: bool, methods: Sequence[str | None] | None, at: int, stage: str) -> bool:
     """Whether a correction that was saved or taken back has no effect before the corpus is scanned and updated."""
-    by_hand = bool(methods) and methods[at] == "hand"
+    by_hand = methods is not None and methods[at] == "hand"
     text = differs if corrections.TEXT in record else by_hand
     return text or (corrections.WRONG in record) != (stage == CALLED_WRONG)
 
