@@ -82,7 +82,7 @@ class Change(NamedTuple):
 
 
 class Overtaken(Exception):  # noqa: N818 - not an error of the program
-    """Changes whose segment somebody else has corrected meanwhile, each with the line that is there now, if any."""
+    """Changes whose segment another editor has corrected meanwhile, each with the line that is there now, if any."""
 
     def __init__(self, pairs: Sequence[tuple[Change, Line | None]]) -> None:
         super().__init__(", ".join(change.segment for change, _ in pairs))
@@ -96,7 +96,7 @@ def lines(description: Description) -> list[Line]:
     ------
     BadInput
         If the file cannot be read, a line is malformed, the translator is unknown, a text is for a translator without a
-        continuous translation, or two lines, neither of which replaces the other, are for one segment and translator.
+        continuous translation, or two lines are for one segment and translator and neither replaces the other.
         All faults are raised together.
     """
     path = description.corrections

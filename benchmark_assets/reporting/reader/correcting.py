@@ -170,7 +170,7 @@ def saved(warehouse: Warehouse, corpus: str, body: object, private: bool) -> Non
         For a malformed request, an unknown segment or translator, a translator whose text is restricted unless
         `private`, or as `corrections.save`.
     Overtaken
-        If somebody else has corrected one of the segments meanwhile.
+        If another editor has corrected one of the segments meanwhile.
     """
     description = current(warehouse, corpus)
     author, sent = (body.get("author"), body.get("changes")) if isinstance(body, dict) else (None, None)

@@ -92,7 +92,7 @@ class _Editing:
         return JSONResponse(content | {"may": may, "author": getuser() if may else ""}, headers=NOT_STORED)
 
     async def save(self, request: Request) -> Response:
-        """Store changes: 409 with both versions if somebody else corrected the same segment, 422 for bad input."""
+        """Store changes: 409 with both versions if another editor corrected the same segment, 422 for bad input."""
         corpus = request.path_params["corpus"]
         if refusal := self._refusal(request):
             return refusal

@@ -170,6 +170,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
     noise: list[str] = []
     page.on("pageerror", lambda error: noise.append(str(error)))
     page.goto(f"{client.base_url}#at=doc1:2&translator=dora")
+    page.locator("li[aria-current]").wait_for()
     page.get_by_label("Your name").fill("Ida")
     expect(page.locator("li[aria-current]")).to_have_attribute("data-id", "doc1:2.1")
 
@@ -206,7 +207,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
     expect(page.locator("#segments")).to_contain_text("Edit the text itself in the translator's files")
     expect(page.locator("#count")).to_contain_text("6 changes not saved")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("#where")).to_have_text("saved")
+    page.locator("#where", has_text="saved").wait_for()
     lines = {(line["segment"], line["translator"]): line for line in filed(tales)}
     assert sorted(key[0] for key in lines) == [f"doc1:{n}" for n in ("1.1", "1.2", "2.1", "2.2", "3.1", "3.2")]
     assert {line["author"] for line in lines.values()} == {"Ida"}
