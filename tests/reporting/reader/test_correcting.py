@@ -21,7 +21,7 @@ from tests.processes import variorum
 from tests.reporting.reader.test_serving import served
 from tests.support import made_home, made_once, restrict, write_corpus
 
-UPDATE = ("--quiet", "update", "--scan", "--passages", "tales")
+UPDATE = ("--quiet", "update", "--scan", "--references", "tales")
 TABLES = ("alignment", "unassigned", "verification", "pair_doubt", "reference", "reference_envelope")
 
 
@@ -226,7 +226,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.get_by_role("button", name="Recompute").click()
-    expect(page.locator("#where")).to_have_text("up to date", timeout=240_000)
+    page.locator("#where", has_text="the references are up to date").wait_for(timeout=240_000)
     expect(page.locator("#segments")).not_to_contain_text("recompute to use it")
     assert noise == []
     context.close()
