@@ -137,6 +137,13 @@ def chains(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[list[
     return groups
 
 
+def of_references(definitions: dg.Definitions) -> list[str]:
+    """Names of the assets from the files to the references and their envelopes."""
+    last = dg.AssetKey("reference_envelope")
+    within = {last, *definitions.resolve_asset_graph().get_ancestor_asset_keys(last)}
+    return [key.to_user_string() for key in order(definitions) if key in within]
+
+
 def due(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,

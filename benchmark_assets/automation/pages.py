@@ -16,7 +16,7 @@ from benchmark_assets.reporting.served import ServedHome
 
 
 def _readers(home: ServedHome) -> Sequence[BaseRoute]:
-    readers = Mount(READERS, routes=serving.routes(home.warehouse, home.private))
+    readers = Mount(READERS, routes=serving.routes(home.warehouse, home.private, home.read_only))
     return [Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers]
 
 

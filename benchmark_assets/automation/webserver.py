@@ -34,14 +34,12 @@ from starlette.routing import Mount
 from benchmark_assets.automation import tied
 from benchmark_assets.automation.gate import HOST, Gate
 from benchmark_assets.automation.pages import routes
+from benchmark_assets.reporting.reader.serving import LOCAL
 from benchmark_assets.reporting.served import ServedHome
 from resources.errors import BadInput
 from resources.home import PROJECT
 
 WORKSPACE = PROJECT / "workspace.yaml"
-
-LOCAL = ("127.0.0.1", "localhost")
-"""Hosts that only this machine reaches."""
 
 STARTING = 180
 """Seconds after which a code server that does not answer has failed."""
@@ -98,8 +96,7 @@ def hosts(host: str, listening: socket.socket, allowed: Sequence[str]) -> frozen
 
 def serve(
     instance: dg.DagsterInstance, home: ServedHome, workspace: Path, listening: socket.socket, *,
-    names: Collection[str], read_only: bool = False,
-    beside: Mapping[str, subprocess.Popen[bytes]] = MappingProxyType({}),
+    names: Collection[str], beside: Mapping[str, subprocess.Popen[bytes]] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Serve Dagster's pages and our own until Ctrl-C or SIGTERM, or until a process in `beside` ends.
 
@@ -109,8 +106,6 @@ def serve(
         The file that tells Dagster where the definitions are.
     names
         The hosts for which requests are answered.
-    read_only
-        Whether Dagster's pages refuse to start or to change anything.
 
     Raises
     ------
@@ -121,7 +116,7 @@ def serve(
         original.DEFAULT_DB_STATEMENT_TIMEOUT, original.DEFAULT_POOL_RECYCLE, original.DEFAULT_POOL_MAX_OVERFLOW
     )
     target = WorkspaceFileTarget([str(workspace)])
-    with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
+    with WorkspaceProcessContext(instance, target, version=__version__, read_only=home.read_only) as context:
         pages = create_app_from_workspace_process_context(context)
         server = uvicorn.Server(uvicorn.Config(application(pages, home, names), log_level="warning"))
         for process in beside.values():

@@ -38,10 +38,10 @@ def ui(host: str, port: int, allowed: tuple[str, ...], private: bool, no_daemon:
         os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
         home = Deployment()
         names = webserver.hosts(host, listening, allowed)
-        served = ServedHome(home.warehouse, home.provider, private)
+        served = ServedHome(home.warehouse, home.provider, private, read_only)
         if no_daemon:
             _announce_pages(host, port)
-            webserver.serve(home.instance, served, webserver.WORKSPACE, listening, names=names, read_only=read_only)
+            webserver.serve(home.instance, served, webserver.WORKSPACE, listening, names=names)
             return
         applicable = home.systems.applicable()
         home.instance.add_dynamic_partitions("model", applicable)

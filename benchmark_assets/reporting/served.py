@@ -7,8 +7,10 @@ from resources.warehouse import Warehouse
 
 
 class ServedHome(NamedTuple):
-    """The stores of a home whose pages are served. With `private`, pages have the restricted texts."""
+    """The stores of a home whose pages are served. With `private`, pages have the restricted texts; with
+    `read_only`, neither our pages nor Dagster's can start or change anything."""
 
     warehouse: Warehouse
     provider: Provider
     private: bool
+    read_only: bool = False

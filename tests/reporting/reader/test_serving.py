@@ -16,7 +16,8 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from benchmark_assets.automation.webserver import LOCAL, application, listener
+from benchmark_assets.automation.webserver import application, listener
+from benchmark_assets.reporting.reader.serving import LOCAL
 from benchmark_assets.reporting.reader.writing import write_reader
 from benchmark_assets.reporting.served import ServedHome
 from resources.errors import BadInput
@@ -54,11 +55,11 @@ def client(own: Warehouse) -> Iterator[httpx.Client]:
     yield from served(own, private=False)
 
 
-def served(warehouse: Warehouse, private: bool) -> Iterator[httpx.Client]:
+def served(warehouse: Warehouse, private: bool, read_only: bool = False) -> Iterator[httpx.Client]:
     """A client of a server, at whose other addresses there is one page in place of Dagster's."""
     pages = Starlette(routes=[Route("/{path:path}", lambda _: PlainTextResponse("a page of Dagster"))])
     provider = Provider(registry_path=str(default_path()), ledger_path=str(warehouse.folder / "ledger.sqlite"))
-    served_home = ServedHome(warehouse, provider, private)
+    served_home = ServedHome(warehouse, provider, private, read_only)
     server = uvicorn.Server(uvicorn.Config(application(pages, served_home, LOCAL), log_level="warning"))
     with listener("127.0.0.1", 0, private) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
