@@ -332,7 +332,8 @@ class Description(Frozen):
 
 
 BY_CITATION = (
-    "tei", "cbeta", "docx", "epub", "html", "kanripo", "osis", "sefaria", "tei-lines", "tei-milestones", "usfm"
+    "tei", "cbeta", "docx", "epub", "html", "kanripo", "numbered-text", "osis", "sefaria", "tei-lines",
+    "tei-milestones", "usfm",
 )  # fmt: skip
 """Layouts that divide texts by citation."""
 

@@ -20,7 +20,7 @@ from benchmark_assets.corpus.heads import FoundHeads, heads
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.long_form import is_constant, long_form
 from benchmark_assets.corpus.proposed import ROWS, UNSTATED, ProposedKeys
-from benchmark_assets.corpus.proposed_prose import NO_TEXT, proposed_prose
+from benchmark_assets.corpus.proposed_prose import proposed_prose, translators
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.files import visible as visible_files
@@ -50,7 +50,7 @@ from benchmark_assets.corpus.roles import (
     roles,
     translator_name,
 )
-from benchmark_assets.corpus.versions import FoundVersion, versions
+from benchmark_assets.corpus.versions import BY_ENDING, NO_TEXT, FoundVersion, versions
 from resources.errors import BadInput, meant
 from resources.harmless import visible
 from resources.keys import slug
@@ -246,10 +246,14 @@ def _versions(found: Sequence[FoundVersion], stated: Stated) -> ProposedKeys:
     languages = Counter(each.language for each in others if plain(each.language) != plain(source.language))
     targets = sorted(languages, key=lambda each: (-languages[each], each != "en"))
     target = stated.into or next(iter(targets), "")
+    read = [each for each in others if each.language == target]
+    named = [slug(each.name) for each in read]
+    if source.form in BY_ENDING:
+        named = translators([each.files for each in found], [(each.files, each.language, "") for each in read])
     texts = {
-        slug(each.name): {"language": each.language or UNKNOWN, "layout": each.form, "files": each.files}
-        for each in others if each.language == target
-    }  # fmt: skip
+        name: {"language": each.language or UNKNOWN, "layout": each.form, "files": each.files}
+        for name, each in zip(named, read, strict=True)
+    }
     unread = {each.files: f"in {each.language or UNKNOWN}" for each in others if each.language != target}
     names = (source.files, *(each.files for each in others))
     asked = Question(
@@ -468,6 +472,10 @@ def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], stated: Stated) -> Pr
         return None
     stems = [Path(name).stem for name in texts]
     heads_of = {name: Path(name).stem if len({*stems}) == len(stems) else Path(name).parent.name for name in texts}
+    words = {name: re.findall(r"[^\W_]+", head) for name, head in heads_of.items()}
+    common = set.intersection(*map(set, words.values()))
+    heads_of = {name: " ".join(each for each in own if each not in common) or heads_of[name]
+                for name, own in words.items()}  # fmt: skip
     columns = [CellColumn(name, heads_of[name], [own.get(key, "") for key in every]) for name, own in texts.items()]
     whole = roles(columns, stated)
     if whole.source is None or not whole.translations:
@@ -630,7 +638,11 @@ def _editions(folder: Path, files: Sequence[Path], stated: Stated) -> ProposedKe
             languages[file] not in ANCIENT, languages[file] == "en", _stated(file) not in (UNKNOWN, languages[file])
         ),
     )  # fmt: skip
-    document = source.name.partition(".")[0]
+    documents = (source.name.partition(".")[0], re.split(r"[._-]", source.name)[0])
+    document = next((each for each in documents if sum(file.name.startswith(each) for file in files) > 1), "")
+    if not document and len(files) > 1:
+        return _apart(folder, source, files, languages, stated)
+    document = document or documents[0]
     patterns = {
         file: str(file.relative_to(folder).parent / file.name.replace(document, "{document}", 1))
         for file in files if file.name.startswith(document)
@@ -652,6 +664,26 @@ def _editions(folder: Path, files: Sequence[Path], stated: Stated) -> ProposedKe
     keys = {"language": languages[source], **({"files": patterns[source]} if references else {})}
     further = [each for each in targets if each != target]
     return ProposedKeys("tei", {}, keys, references, further=further, unread=unread)
+
+
+def _apart(
+    folder: Path, source: Path, files: Sequence[Path], languages: Mapping[Path, str], stated: Stated
+) -> ProposedKeys:
+    """TEI files whose names have nothing in common: one document."""
+    others = {file: languages[file] for file in files if languages[file] not in (languages[source], UNKNOWN)}
+    targets = sorted({*others.values()}, key=lambda each: ([*others.values()].count(each) * -1, each != "en"))
+    target = stated.into or next(iter(targets), "")
+    references = {
+        _tei_translator(file) or slug(file.stem): {
+            "language": language, "layout": "tei", "root": folder.name, "files": file.relative_to(folder).as_posix()
+        }
+        for file, language in others.items() if language == target
+    }  # fmt: skip
+    unread = {file.name: f"in {languages[file]}" for file in files if file != source and languages[file] != target}
+    return ProposedKeys(
+        "tei", {"root": _below(folder, source)}, {"language": languages[source]}, references,
+        further=[each for each in targets if each != target], unread=unread,
+    )  # fmt: skip
 
 
 def _tei_translator(path: Path) -> str:

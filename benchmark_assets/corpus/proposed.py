@@ -14,8 +14,8 @@ ROWS = 5
 
 class ProposedKeys(NamedTuple):
     """What files seem to contain: keys of the description, of its source, and of each reference; remarks; questions
-    where two readings are possible; further languages of translations; columns and files that are not read, with the reason;
-    some texts of columns and files."""
+    where two readings are possible; further languages of translations; columns and files that are not read, with the
+    reason; some texts of columns and files."""
 
     layout: str
     keys: dict[str, object]

@@ -29,11 +29,9 @@ from benchmark_assets.corpus.roles import (
     language_of,
     surnames,
 )
+from benchmark_assets.corpus.versions import NO_TEXT
 from resources.errors import BadInput
 from resources.keys import slug
-
-NO_TEXT = re.compile(r"readme|licen[cs]e|copying|changelog")
-"""Names of files beside texts that are no texts."""
 
 BESIDE = NOTES | {"introduction", "intro", "preface", "foreword", "bibliography", "vorwort", "einleitung", "literatur"}
 """Words in names of files that are neither the source nor a translation."""
@@ -114,9 +112,12 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     target = stated.into or next(iter(targets), "")
     unread |= {each.pattern: f"{FOREIGN}{each.language}" for each in others if each.language != target}
     read = [each for each in others if each.language == target]
+    names = translators(
+        [each.pattern for each in found], [(each.pattern, each.language, each.beginning) for each in read]
+    )
     references = {
         name: {"language": each.language, "layout": LAYOUTS[Path(each.pattern).suffix], "files": each.pattern}
-        for name, each in zip(_translators(found, read), read, strict=True)
+        for name, each in zip(names, read, strict=True)
     }
     keys = {"language": source.language, **({"files": source.pattern} if root.is_dir() else {})}
     samples = {name: content.split("\n\n")[:ROWS] for name, content in contents.items()}
@@ -195,14 +196,15 @@ def _source(found: Sequence[ProseVersion], stated: Stated, questions: list[Quest
     return source
 
 
-def _translators(found: Sequence[ProseVersion], read: Sequence[ProseVersion]) -> list[str]:
-    """Keys of the translators: what only a version's path has, or else who is named at the beginning of its text."""
-    words = [{*_TOKEN.findall(each.pattern.rpartition(".")[0])} for each in found]
+def translators(paths: Sequence[str], read: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Keys of translators by the paths of their files, languages, and beginnings of their texts: what only one path of
+    all has or, if that is no name, who is named at the beginning."""
+    words = [{*_TOKEN.findall(each.rpartition(".")[0])} for each in paths]
     common = set.intersection(*words) if len(words) > 1 else set()
     names: list[str] = []
-    for each in read:
-        path = each.pattern.rpartition(".")[0].replace("{document}", " ")
-        own = surnames(" ".join(word for word in _TOKEN.findall(path) if word not in common), each.language)
-        signed = _BY.search(each.beginning)
+    for pattern, language, beginning in read:
+        path = pattern.rpartition(".")[0].replace("{document}", " ")
+        own = surnames(" ".join(word for word in _TOKEN.findall(path) if word not in common), language)
+        signed = _BY.search(beginning)
         names.append(slug(" ".join(own) or (signed[1].split()[-1] if signed else UNNAMED)))
     return [name if names.count(name) == 1 else f"{name}-{at}" for at, name in enumerate(names, start=1)]

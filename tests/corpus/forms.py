@@ -6,6 +6,7 @@ Here: composing, and a table of expectations (`FORMS`). Not here: what is propos
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import NamedTuple
 
 import xlsxwriter
@@ -60,6 +61,18 @@ Am Morgen stand die Brücke.
 Da kamen alle Nachbarn mit Titus, der der Älteste war, zu Marcus und baten ihn um Verzeihung.
 Marcus gab ihnen Brot.
 Seit jenem Tag sprach niemand in unserem Dorf schlecht von der Brücke oder von Marcus.""".splitlines()
+ES = """Marcos construía un puente nuevo sobre el río.
+Pero los vecinos, que temían el agua profunda, se reían de él y se sentaban en la orilla.
+Su padre callaba todo el tiempo.
+Al tercer día un lobo llegó a la orilla, pero vio el fuego y volvió al gran bosque.
+La mujer de Marcos traía pan fresco y leche en una cesta pequeña.
+"¿Qué harás," dijo Livia, "si la lluvia se lleva toda esta madera de la orilla?"
+Él no le respondió nada a ella.
+Sin embargo, por la noche vino de los montes una lluvia fuerte y el río creció hasta nuestro huerto.
+Por la mañana el puente seguía en pie.
+Entonces todos los vecinos, con Tito, que era el mayor, fueron a ver a Marcos y le pidieron perdón.
+Marcos les dio de su pan a todos.
+Desde aquel día nadie en nuestra aldea habló mal del puente ni de Marcos.""".splitlines()
 GRC = """Ὁ Μάρκος γέφυραν καινὴν ἐποίει ἐπὶ τοῦ ποταμοῦ.
 Οἱ δὲ γείτονες, οἳ τὸ ὕδωρ ἐφοβοῦντο, κατεγέλων αὐτοῦ καὶ ἐκάθηντο ἐπὶ τῆς ὄχθης.
 Ὁ πατὴρ ἐσίγα.
@@ -181,6 +194,19 @@ def usfm(book: str, lines: Sequence[str]) -> Callable[[Path], object]:
     return text(f"\\id {book} test", *verses, gap="\n")
 
 
+def osis(language: str, lines: Sequence[str]) -> Callable[[Path], object]:
+    """A book in OSIS."""
+    verses = [f'<verse osisID="Jas.{at // 6 + 1}.{at % 6 + 1}">{line}</verse>' for at, line in enumerate(lines)]
+    parts = "".join(f'<chapter osisID="Jas.{n + 1}">{"".join(verses[n * 6 : n * 6 + 6])}</chapter>' for n in range(2))
+    body = f'<osisText osisIDWork="x" xml:lang="{language}"><div type="book" osisID="Jas">{parts}</div></osisText>'
+    return text(f'<osis xmlns="http://www.bibletechnologies.net/2003/OSIS/namespace">{body}</osis>')
+
+
+def wrapped(paragraph: str) -> str:
+    """A paragraph in lines of 60 characters."""
+    return fill(paragraph, 60)
+
+
 def tmx(**texts: Sequence[str]) -> Callable[[Path], object]:
     """A translation memory."""
     rows = [
@@ -268,7 +294,6 @@ FORMS = [
     Form("markdown.md", text("# The bridge", "| no | Latin | Vale |", "|---|---|---|", *(
         f"| {key} | {a} | {b} |" for key, a, b in zip(NO, LA, VALE, strict=True)), gap="\n"), "la", {"vale": "en"}),
     Form("table.txt", separated(columns(["no", "latin", "vale"], NO, LA, VALE), "\t"), "la", {"vale": "en"}),
-    Form("UPPER.CSV", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)), "la", {"vale": "en"}),
     Form("dates.csv", separated(columns(["id", "Latin", "Vale", "checked", "status"], NO, LA, VALE, ["2011-01-02"] * 12,
          ["done", "open"] * 6)), "la", {"vale": "en"}),
     Form("utf16.csv", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE), "\t", "utf-16"), "la", {"vale": "en"}),
@@ -281,41 +306,80 @@ FORMS = [
         NO, LA, VALE, GPT, strict=True)]), "la", {"translation": "en"}),
     Form("keyed.json", records({v: {"la": a, "vale": b} for v, a, b in zip(VERSES, LA, VALE, strict=True)}), "la",
          {"vale": "en"}),
-    Form("memory.tmx", tmx(la=LA, en=VALE), "la", {"en": "en"}),
+    Form("memory.tmx", tmx(la=LA, en=VALE), "la", {"translation": "en"}),
     # Word and EPUB
     Form("table.docx", word("The bridge", rows=columns(["No", "Latin", "Vale", "Stone"], NO, LA, VALE, STONE)), "la",
          TWO),
     Form("word", placed({"latin.docx": word(*joined(LA, 4, 8)), "Vale 1911.docx": word(*joined(VALE, 3, 6, 9))}), "la",
-         {"vale": "en"}),
+         {"vale": "en"}, 9),
     Form("books", placed({"pons.epub": book("Pons", *joined(LA, 4, 8)), "vale.epub": book("Bridge", *joined(VALE, 5))}),
-         "la", {"vale": "en"}),
+         "la", {"vale": "en"}, 9),
     Form("numbered", placed({"pons.docx": word(*(f"{n}. {a}" for n, a in zip(NO, LA, strict=True))),
          "vale.docx": word(*(f"{n}. {a}" for n, a in zip(NO, VALE, strict=True)))}), "la", {"vale": "en"}),
     # prose
-    Form("prose", placed(PROSE), "la", {"vale": "en"}),
+    Form("prose", placed(PROSE), "la", {"vale": "en"}, 9),
     Form("prose_named", placed({"pons.txt": text(*joined(LA, 4, 8)), "pons_en_vale_1911.txt": text(*joined(VALE, 6)),
          "pons_en_stone_1954.txt": text(*joined(STONE, 2, 7)), "README.txt": text("By me."),
-         "notes.txt": text("I should check the manuscript in the library again before the summer.")}), "la", TWO),
-    Form("prose_gpt", placed({**PROSE, "chatgpt.txt": text(*joined(GPT, 3, 6))}), "la", {"vale": "en"}),
+         "notes.txt": text("I should check the manuscript in the library again before the summer.")}), "la", TWO, 9),
+    Form("prose_gpt", placed({**PROSE, "chatgpt.txt": text(*joined(GPT, 3, 6))}), "la", {"vale": "en"}, 9),
     Form("prose_chance", placed({"latin.txt": text(*joined(LA, 4, 8)), "vale.txt": text(*joined(VALE, 1, 3))}), "la",
-         {"vale": "en"}),
+         {"vale": "en"}, 9),
     Form("lines", placed({"latin.txt": text(*LA, gap="\n"), "vale.txt": text(*VALE, gap="\n")}), "la", {"vale": "en"}),
     Form("mixed", placed({"latin.docx": word(*joined(LA, 4, 8)), "stone.txt": text(*joined(STONE, 3, 6))}), "la",
-         {"stone": "en"}),
+         {"stone": "en"}, 9),
     Form("table_and_prose", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "stone.txt": text(*joined(STONE, 3, 6))}), "la", TWO),
     Form("by_folder", placed({f"{name}/{n}.txt": text(*joined(lines[n * 6 - 6 : n * 6], 3)) for n in (1, 2) for
-         name, lines in (("latin", LA), ("vale", VALE), ("stone", STONE))}), "la", TWO),
+         name, lines in (("latin", LA), ("vale", VALE), ("stone", STONE))}), "la", TWO, 9),
     Form("by_name", placed({f"book{n}_{name}.txt": text(*joined(lines[n * 6 - 6 : n * 6], 2 + len(name) % 2))
-         for n in (1, 2) for name, lines in (("latin", LA), ("vale", VALE))}), "la", {"vale": "en"}),
+         for n in (1, 2) for name, lines in (("latin", LA), ("vale", VALE))}), "la", {"vale": "en"}, 9),
     Form("signed", placed({"la.txt": text(*joined(LA, 4, 8)), "en.txt": text(
-        "The Bridge", "Translated by Anna Vale", *joined(VALE, 3, 6, 9))}), "la", {"vale": "en"}),
+        "The Bridge", "Translated by Anna Vale", *joined(VALE, 3, 6, 9))}), "la", {"vale": "en"}, 9),
     Form("chinese_prose", placed({"原文.txt": text("".join(LZH[:2]), "".join(LZH[2:])),
          "vale.txt": text(" ".join(GREEK))}), "lzh", {"vale": "en"}, 4),
+    Form("spanish.csv", separated(columns(["Español", "English (Vale)"], ES, VALE)), "es", {"vale": "en"}),
+    Form("drafts.xlsx", workbook(S=columns(["§", "Lat.", "Claude 3.5", "MT draft", "Transl. Stone", "Literal gloss"], NO,
+         LA, GPT, GPT, STONE, [" / ".join(line.split()[:3]).upper() for line in VALE])), "la", {"stone": "en"}),
+    Form("numbered_translators.csv", separated(columns(["id", "Latin", "Translator 1", "Translator 2"], NO, LA, VALE,
+         STONE)), "la", {"translator-1": "en", "translator-2": "en"}),
+    Form("named.csv", separated(columns(["Line", "Latin", "English (A. Vale)", "English (B. Stone 1954)"], NO, LA, VALE,
+         STONE)), "la", TWO),
+    Form("empty_column.csv", separated(columns(["Line", "Latin", "Vale", "Stone"], NO, LA, VALE, [""] * 12)), "la",
+         {"vale": "en"}),
+    Form("half.csv", separated(columns(["Line", "Latin", "Vale", "Stone"], NO, LA, VALE, [*STONE[:7], *[""] * 5])), "la",
+         TWO),
+    Form("sheets.xlsx", workbook(**{f"Chapter {n}": columns(["v", "Latin", "Vale"], NO[:6], LA[n * 6 - 6 : n * 6],
+         VALE[n * 6 - 6 : n * 6]) for n in (1, 2)}), "la", {"vale": "en"}),
+    Form("files_by_chapter", placed({f"ch{n}.csv": separated(columns(["v", "Latin", "Vale"], NO[:6],
+         LA[n * 6 - 6 : n * 6], VALE[n * 6 - 6 : n * 6])) for n in (1, 2)}), "la", {"vale": "en"}),
+    Form("headless.tsv", separated(columns([], VERSES, LA, STONE, VALE), "\t"), "la",
+         {"translation-1": "en", "translation-2": "en"}),
+    Form("columnar.json", records({"latin": LA, "vale": VALE}), "la", {"vale": "en"}),
+    Form("nested.json", records({"title": "Pons", "verses": [{"n": n, "la": a, "translations": [{"by": "Vale",
+         "text": b}]} for n, a, b in zip(NO, LA, VALE, strict=True)]}), "la", {"vale": "en"}),
+    Form("headless.docx", word(rows=columns([], NO, LA, VALE)), "la", {"translation-1": "en"}),
+    Form("numbered_lines", placed({"pons_la.txt": text(*(f"{n}. {a}" for n, a in zip(NO, LA, strict=True)), gap="\n"),
+         "pons_en.txt": text(*(f"{n}. {a}" for n, a in zip(NO, VALE, strict=True)), gap="\n")}), "la",
+         {"translation": "en"}),
+    Form("originals", placed({"original.txt": text(*joined(ES, 4, 8)), "translation.txt": text(*joined(VALE, 3))}),
+         "es", {"translation": "en"}, 12),
+    Form("two_editions", placed({"latin_a.txt": text(*joined(LA, 4, 8)), "latin_b.txt": text(*joined(LA, 2, 8)),
+         "vale.txt": text(*joined(VALE, 3))}), "la", {"vale": "en"}, 9),
+    Form("with_pdf", placed({**PROSE, "scan.pdf": text("%PDF")}), "la", {"vale": "en"}, 9),
+    Form("wrapped", placed({"latin.txt": text(*(wrapped(each) for each in joined(LA, 4, 8))), "vale.txt": text(
+         *(wrapped(each) for each in joined(VALE, 6)))}), "la", {"vale": "en"}, 9),
+    Form("underscored", placed({"pons_lat.xml": tei("lat", LA), "pons_eng.xml": tei("eng", VALE, "Anna Vale")}), "la",
+         {"vale": "en"}),
+    Form("tei_names", placed({"pons.xml": tei("lat", LA), "bridge.xml": tei("eng", VALE, "Anna Vale")}), "la",
+         {"vale": "en"}),
+    Form("tei_folders", placed({"latin/pons.xml": tei("lat", LA), "english/pons.xml": tei("eng", VALE, "Anna Vale")}),
+         "la", {"vale": "en"}),
+    Form("osis", placed({f"{name}.xml": osis(language, lines) for name, language, lines in
+         (("latin", "la", LA), ("vale", "en", VALE))}), "la", {"vale": "en"}),
     # editions
     Form("editions", placed({"pons.lat.xml": tei("lat", LA), "pons.eng.xml": tei("eng", VALE, "Anna Vale")}), "la",
          {"vale": "en"}),
-    Form("perseus", placed(PERSEUS), works=["phi9001.phi001", "phi9001.phi002"]),
+    Form("perseus", placed(PERSEUS), works=["phi001", "phi002"]),
     Form("sefaria", placed({"Liber Pontis/Hebrew/Pons.json": sefaria("Pons", "la", LA, True),
          "Liber Pontis/English/Vale, 2011.json": sefaria("Vale, 2011", "en", VALE),
          "Liber Pontis/English/merged.json": sefaria("merged", "en", VALE),
@@ -331,6 +395,18 @@ FORMS = [
     Form("tables", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "via.xlsx": workbook(S=columns(["v", "Text", "Stone", "Kern"], VERSES, LA, STONE, DE))}), works=["pons", "via"]),
     # refused
+    Form("windows", placed({"latin.txt": text(*joined(LA, 4, 8)), "kern.txt": text(*joined(DE, 3, 6),
+         encoding="cp1252")}), refused="save the file as UTF-8"),
+    Form("prose.md", text("# Pons", *joined(LA, 4, 8)), refused="no translation"),
+    Form("UPPER.CSV", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)), refused="rename it"),
+    Form("tei_alone.xml", tei("lat", LA), refused="no translation"),
+    Form("sefaria_alone", placed({"English/Vale.json": sefaria("Vale", "en", VALE)}), refused="only in en"),
+    Form("usfm_alone.usfm", usfm("XXA", VALE), refused="only in en"),
+    Form("notes_only.csv", separated(columns(["No", "Latin", "Notes"], NO, LA, NOTE)), refused="no translation"),
+    Form("empty_sheet.xlsx", workbook(S=[]), refused="no text"),
+    Form("transliterated.csv", separated(columns(["No", "Greek", "Transliteration"], NO[:4], GRC, ["ho Markos gephuran",
+         "hoi de geitones", "ho pater", "tei tritei hemerai"])), refused="no translation"),
+    Form("page_lists.csv", separated(columns(["page", "line"], [1, 1, 2, 2], NO[:4])), refused="no column with a text"),
     Form("blank.csv", text(""), refused="no text"),
     Form("blank.docx", word(""), refused="no text"),
     Form("blank.txt", text(""), refused="no text"),
