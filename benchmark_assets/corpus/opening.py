@@ -19,6 +19,7 @@ from benchmark_assets.corpus.proposed import ROWS, ProposedKeys
 from benchmark_assets.corpus.proposed_prose import UNNAMED
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.files import visible
+from benchmark_assets.corpus.readers.grid import RECORDS, WORD
 from benchmark_assets.corpus.readers.paragraphs import LAYOUTS
 from benchmark_assets.corpus.roles import MODERN, UNKNOWN, Stated
 from benchmark_assets.corpus.scan import Scan, scan
@@ -37,6 +38,9 @@ ROLES = {"none": "nothing that is read", "note": "notes", "translation": "a huma
 
 REMEDY = "add a column or a file with a human translation of the source into another language"
 WITHOUT = "`variorum new corpus` describes a source without translations"
+
+_TABLES = frozenset([*table.ENDINGS, *RECORDS]) - {WORD}
+"""Endings of tables each of which may be a work."""
 
 _NAMELESS = re.compile(rf"{UNNAMED}(-\d+)?|column-\d+")
 """Names of translators that no file gives."""
@@ -115,28 +119,27 @@ def works(place: Path) -> dict[str, Path]:
     if not place.is_dir() or (place / "root").is_dir() or versions(place):
         return {}
     files = [file for file in visible(place) if file.is_file()]
-    texts = {file for file in files if file.suffix in {".xml", *table.ENDINGS, *LAYOUTS} and "__" not in file.name}
-    tables = [
-        file for file in texts if file.parent == place and file.suffix in table.ENDINGS and file.suffix != ".docx"
-    ]
+    texts = {file for file in files if file.suffix in {".xml", *_TABLES, *LAYOUTS} and "__" not in file.name}
+    tables = sorted(file for file in texts if file.parent == place and file.suffix in _TABLES)
     folders = sorted({file.parent for file in texts if file.parent != place})
-    if len(tables) > 1 and "root" not in look(place).keys:  # they are read together
+    languages = {path: language for path in (tables if len(tables) > 1 else folders) if (language := _language(path))}
+    if len(languages) < max(2, len(tables)):
         return {}
-    whole = [path for path in (sorted(tables) if len(tables) > 1 else folders) if _translators(path)]
-    if len(whole) < 2 or (tables and len(whole) < len(tables)):
+    if tables and len({*languages.values()}) == 1 and "root" not in look(place).keys:  # they are read together
         return {}
+    whole = list(languages)
     common = Path(commonpath(whole))
     return {path.relative_to(common).with_suffix("" if path.is_file() else path.suffix).as_posix(): path
             for path in whole}  # fmt: skip
 
 
-def _translators(path: Path) -> set[str]:
-    """The translators of a source in a file or folder; none if it is no whole work."""
+def _language(path: Path) -> str:
+    """The language of the source in a file or folder that has translations, too; '' if it is no whole work."""
     try:
         found = look(path)
     except BadInput:
-        return set()
-    return {*found.references} if found.source.get("language") != UNKNOWN else set()
+        return ""
+    return found.source["language"].replace(UNKNOWN, "") if found.references else ""
 
 
 def _opened(place: Path, work: Path, name: str, answers: Mapping[str, str], most: int) -> Opening:
@@ -249,7 +252,7 @@ def _taken(found: ProposedKeys, description: Description, scanned: Scan) -> Iter
     columns = found.keys.get("columns")
     names = columns if isinstance(columns, dict) else {}
     segments = [text for row in scanned.source["segments"] for text in row]
-    source = str(names.get("source") or found.source.get("files") or "source")
+    source = str(found.source.get("files") or names.get("source") or "source")
     yield Taken(source, "source", description.source.language, len(segments), segments[:ROWS])
     for translator, text in description.references.items():
         rows = scanned.reference.filter(pl.col("translator") == translator)["segments"]

@@ -56,7 +56,8 @@ from resources.harmless import visible
 from resources.keys import slug
 
 THREE_LETTERS = {
-    "ara": "ar", "chi": "lzh", "eng": "en", "fre": "fr", "ger": "de", "ita": "it", "lat": "la", "san": "sa",
+    "ara": "ar", "chi": "lzh", "eng": "en", "fre": "fr", "ger": "de", "gk": "grc", "grc": "grc",
+    "greek": "grc", "ita": "it", "lat": "la", "san": "sa",
 }  # fmt: skip
 """Tags of languages by the codes in the names of TEI files (`phi0914.phi00121.perseus-lat2.xml`)."""
 
@@ -170,10 +171,12 @@ def _folder(path: Path, stated: Stated) -> ProposedKeys:
     of_tables = [file for file in files if file.suffix in table.ENDINGS and file.suffix != grid.WORD]
     if tables := of_tables or words:
         return _with_prose(path, _tables(path, tables, stated), tables, files)
-    if records := by_ending.get(".json"):
+    for ending in grid.RECORDS:
+        if not (records := by_ending.get(ending)) or (ending == ".jsonl" and _records(records[0])):
+            continue
         found = _tables(path, records, stated)
         is_placed = "files" in found.source or "root" in found.keys
-        return found if is_placed else found._replace(source={**found.source, "files": "**/*.json"})
+        return found if is_placed else found._replace(source={**found.source, "files": f"**/*{ending}"})
     for ending in (".jsonl", ".tmx", ".conllu"):
         if ending in by_ending:
             return look(by_ending[ending][0], stated)
@@ -430,7 +433,10 @@ def _tables(folder: Path, paths: Sequence[Path], stated: Stated) -> ProposedKeys
     sheets = {path: _sheet(path) for path in paths}
     bare = [path for path, sheet in sheets.items() if not any(are_texts(each.cells) for each in sheet.columns)]
     if 0 < len(bare) < len(paths):
-        found = _tables(folder, [path for path in paths if path not in bare], stated)
+        rest = [path for path in paths if path not in bare]
+        found = _tables(folder, rest, stated)
+        if len(rest) == 1:
+            found = found._replace(keys={"root": _below(folder, rest[0]), **found.keys})
         return found._replace(unread={**found.unread, **{path.name: "no text" for path in bare}})
     if together := _parallel(folder, sheets, stated):
         return together
@@ -697,8 +703,8 @@ def _tei_translator(path: Path) -> str:
 def _stated(path: Path) -> str:
     """The language of a TEI file by its name or its first `xml:lang`."""
     text = path.read_text("utf-8", errors="replace")
-    named = re.search(r"-([a-z]{3})\d*\.xml$", path.name)
-    stated = re.search(r"<(?:text|body|div)\b[^>]*xml:lang=[\"'](\w+)", text)
+    named = re.search(rf"[-_]({'|'.join(THREE_LETTERS)})\d*\.xml$", path.name)
+    stated = re.search(r"<(?:text|body|div)\b[^>]*lang=[\"'](\w+)", text)
     code = named[1] if named else stated[1] if stated else UNKNOWN
     return THREE_LETTERS.get(code, code)
 

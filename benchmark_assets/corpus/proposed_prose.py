@@ -182,10 +182,11 @@ def _source(found: Sequence[ProseVersion], stated: Stated, questions: list[Quest
     if chosen := [each for each in found if stated.roles.get(each.pattern) == "source"]:
         return chosen[0]
 
-    def rank(version: ProseVersion) -> tuple[bool, bool, bool, bool]:
+    def rank(version: ProseVersion) -> tuple[bool, ...]:
         named = SOURCES.intersection(_TOKEN.findall(version.pattern.casefold()))
         language = version.language
-        return language not in ANCIENT, language not in DISTANT and language != UNKNOWN, not named, language == "en"
+        is_modern = language not in DISTANT and language != UNKNOWN
+        return language not in ANCIENT, is_modern, not named, language == "la", language == "en"  # some are into Latin
 
     source = min(found, key=rank)
     rivals = [each for each in found if each is not source and rank(each)[:3] == rank(source)[:3]]

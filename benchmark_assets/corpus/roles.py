@@ -61,7 +61,13 @@ NOTES = _set(
     "примечания 注 註 備考 备注 todo query queries"
 )
 PAGES = _set("page pages p pp seite seiten s pagina pagine pag página folio fol f лист стр страница 頁 页")
-"""Words of heads, of ids, sources, translations (where they are no names), editions of them, notes and pages."""
+ABOUT = _set(
+    "title subtitle heading headline terms license licence rights copyright url link uri file filename path author "
+    "date year context prev previous next speaker keywords tags tag topic category subject summary abstract description "
+    "argument titel überschrift zusammenfassung titre résumé"
+)
+"""Words of heads, of ids, sources, translations (where they are no names), editions of them, notes, pages, and
+of what is about the text."""
 
 TRANSLITERATED = re.compile(r"translit|roman[iy][sz]|\biast\b|pinyin|wylie|phonet|umschrift|reading\b|ローマ字|拼音")
 MODELS = re.compile(
@@ -182,6 +188,9 @@ def are_texts(cells: Cells) -> bool:
     filled = [cell.strip() for cell in cells if cell.strip()]
     if not filled or are_numbers(filled) or 2 * sum(bool(_DATE.fullmatch(cell)) for cell in filled) > len(filled):
         return False
+    words = " ".join(filled).split()
+    if 2 * sum(any(map(str.isdigit, word)) for word in words) > len(words):  # lists of numbers
+        return False
     repeated = len(filled) > 3 and len(set(filled)) <= len(filled) / 2 and max(map(len, filled)) < 40
     codes = all(len(cell) <= 3 and cell.isascii() for cell in filled)
     constant = len(filled) > 1 and len(set(filled)) == 1
@@ -255,6 +264,8 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
             unread[column.name] = f"outputs of {_first(models[0].cells)}"
         elif MODELS.search(head):
             unread[column.name] = "a model's outputs; `variorum import outputs` imports them"
+        elif words and ABOUT.issuperset(words):
+            unread[column.name] = "about the text, by its head"
         elif TRANSLITERATED.search(head):
             unread[column.name] = "a transliteration"
         elif MAYBE_MODELS.search(head) and not SOURCES.intersection(words):

@@ -297,7 +297,16 @@ FORMS = [
     Form("dates.csv", separated(columns(["id", "Latin", "Vale", "checked", "status"], NO, LA, VALE, ["2011-01-02"] * 12,
          ["done", "open"] * 6)), "la", {"vale": "en"}),
     Form("utf16.csv", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE), "\t", "utf-16"), "la", {"vale": "en"}),
+    Form("about.csv", separated(columns(["id", "title", "Latin", "Vale", "summary"], NO, [f"Of the {w}" for w in
+         "bridge water father wolf bread rain reply night pier peace gift end".split()], LA, VALE,
+         [f"Here {line.split()[0]} does something, and it goes well or not." for line in VALE])), "la", {"vale": "en"}),
+    Form("list_beside", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
+         "pages.csv": separated(columns(["no", "page"], NO, [4] * 12))}), "la", {"vale": "en"}),
     # records
+    Form("verses.jsonl", records([{"id": n, "source": a, "vale": b, "lines": [f"p{n}:1", f"p{n}:2"], "words": [{"w": w}
+         for w in a.split()]} for n, a, b in zip(NO, LA, VALE, strict=True)]), "la", {"vale": "en"}),
+    Form("index.jsonl", records([{"uid": f"x{n}", "title": a, "subtitle": b, "license": "CC0"} for n, a, b in
+         zip(NO, LA, VALE, strict=True)]), refused="no column with a text"),
     Form("records.json", records([{"n": n, "latin": a, "english": {"vale": b, "stone": c}} for n, a, b, c in zip(
         NO, LA, VALE, STONE, strict=True)]), "la", TWO),
     Form("lines.jsonl", records([{"passage_id": f"b:{n}", "lang": "la", "source": a, "references": {"vale": b}}
