@@ -16,6 +16,8 @@ from benchmark_assets.cli.imports import taken_in
 from benchmark_assets.cli.words import PATH
 from benchmark_assets.corpus.opening import Asked, Opening, opened
 from benchmark_assets.reporting.cards import READERS
+from benchmark_assets.reporting.reader.serving import LOCAL
+from benchmark_assets.reporting.served import ServedHome
 from resources import whole_files
 from resources.errors import BadInput, RunFailedError
 from resources.harmless import shortened
@@ -67,11 +69,11 @@ def _in_browser(place: Path, port: int) -> None:
     from benchmark_assets.automation import webserver
     from benchmark_assets.automation.opening_page import ADDRESS, OpeningPage, Progress
 
-    host = webserver.LOCAL[0]
+    host = LOCAL[0]
     with suppress(KeyboardInterrupt), webserver.listener(host, port, private=False) as listening:
         home, page = Deployment(), OpeningPage(place)
         names = webserver.hosts(host, listening, ())
-        application = webserver.application(page.application(), home.warehouse, False, names)
+        application = webserver.application(page.application(), ServedHome(home.warehouse, home.provider, False), names)
         server = uvicorn.Server(uvicorn.Config(application, log_level="warning"))
         Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
         url = f"http://{host}:{listening.getsockname()[1]}{ADDRESS}"

@@ -105,10 +105,12 @@ def _sections(home: ServedHome) -> Iterator[str]:
     corpora = overview.corpora(home.warehouse)
     yield "<h2>Read</h2><ul>"
     for corpus, languages, passages in corpora.select("corpus", "languages", "passages").iter_rows():
-        words = f"{languages}, {passages:,} passages"
-        yield f'<li><a href="{READERS}/{quote(corpus)}/">{escape(corpus)}</a>: {escape(words)}</li>'
+        place, words = f"{READERS}/{quote(corpus)}/", f"{languages}, {passages:,} passages"
+        correct = f'<a href="{place}corrections/">correct its alignment</a>'
+        yield f'<li><a href="{place}">{escape(corpus)}</a>: {escape(words)}; {correct}</li>'
     if corpora.is_empty():
-        yield "<li>No corpus yet: <code>variorum demo</code> evaluates two samples.</li>"
+        yield "<li>No corpus yet: <code>variorum open FOLDER</code> opens your texts, "
+        yield "<code>variorum demo</code> evaluates two samples.</li>"
     yield f'<li><a href="{REPORT}">The report</a>: all tables and charts</li></ul>'
     state = f"{running} {'update runs' if running == 1 else 'updates run'}" if running else "nothing runs now"
     yield f'<h2>Watch</h2><ul><li><a href="{LIVE}">Live</a>: {state}</li>'

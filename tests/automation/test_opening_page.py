@@ -18,6 +18,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmark_assets.automation import webserver
 from benchmark_assets.automation.opening_page import ADDRESS, OpeningPage
+from benchmark_assets.reporting.served import ServedHome
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path
 from resources.warehouse import Warehouse
 from tests.corpus.forms import FORMS, LA, VALE, columns, placed, separated
 from tests.processes import VARIORUM, environment
@@ -41,7 +44,9 @@ def served(page: OpeningPage, warehouse: Warehouse) -> Iterator[str]:
     """The address of a page, behind the gate, with nobody who imports."""
     with webserver.listener("127.0.0.1", 0, private=False) as listening:
         names = webserver.hosts("127.0.0.1", listening, ())
-        application = webserver.application(page.application(), warehouse, False, names)
+        provider = Provider(registry_path=str(default_path()), ledger_path=str(warehouse.folder / "ledger.sqlite"))
+        home = ServedHome(warehouse, provider, private=False)
+        application = webserver.application(page.application(), home, names)
         server = uvicorn.Server(uvicorn.Config(application, log_level="warning"))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -298,7 +298,7 @@ FORMS = [
          ["done", "open"] * 6)), "la", {"vale": "en"}),
     Form("utf16.csv", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE), "\t", "utf-16"), "la", {"vale": "en"}),
     Form("about.csv", separated(columns(["id", "title", "Latin", "Vale", "summary"], NO, [f"Of the {w}" for w in
-         "bridge water father wolf bread rain reply night pier peace gift end".split()], LA, VALE,
+         ["bridge", "water", "father", "wolf", "bread", "rain", "reply", "night", "pier", "peace", "gift", "end"]], LA, VALE,
          [f"Here {line.split()[0]} does something, and it goes well or not." for line in VALE])), "la", {"vale": "en"}),
     Form("list_beside", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "pages.csv": separated(columns(["no", "page"], NO, [4] * 12))}), "la", {"vale": "en"}),

@@ -8,7 +8,8 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from benchmark_assets.automation.webserver import LOCAL, application
+from benchmark_assets.automation.webserver import application
+from benchmark_assets.reporting.reader.serving import LOCAL
 from benchmark_assets.reporting.served import ServedHome
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider

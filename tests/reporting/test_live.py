@@ -18,8 +18,9 @@ from playwright.sync_api import Page, sync_playwright
 from starlette.applications import Starlette
 
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.webserver import LOCAL, application, listener
+from benchmark_assets.automation.webserver import application, listener
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.reporting.reader.serving import LOCAL
 from benchmark_assets.reporting.served import ServedHome
 from benchmark_assets.reporting.start import VIEWS
 from resources import journal
