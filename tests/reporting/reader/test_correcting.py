@@ -214,7 +214,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
     page.get_by_role("button", name="doc1:1.1").click()
     page.keyboard.press("w")
     expect(page.locator("#segments")).to_contain_text("Edit the text itself in the translator's files")
-    expect(page.locator("#count")).to_contain_text("6 changes not saved")
+    expect(page.locator("#count")).to_contain_text("not saved: 6")
     page.get_by_role("button", name="Save").click()
     page.locator("#where", has_text="saved").wait_for()
     lines = {(line["segment"], line["translator"]): line for line in filed(tales)}
