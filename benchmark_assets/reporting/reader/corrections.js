@@ -4,7 +4,6 @@
 "use strict";
 
 (() => {
-  const VERDICTS = ["text", "right", "wrong"];
   const SPACELESS = "\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
   const WORD = new RegExp(`[${SPACELESS}]\\p{M}*|(?:(?![${SPACELESS}])\\S)+`, "gu");
 
@@ -267,7 +266,7 @@
 
   function count() {
     const open = shown.queue.filter(doubt => !doubt.settled).length;
-    at("count").textContent = `${open} of ${shown.queue.length} doubts open` + (pending.size ? `; ${pending.size} changes not saved` : "");
+    at("count").textContent = `${open} of ${shown.queue.length} doubts open` + (pending.size ? `; not saved: ${pending.size}` : "");
     at("save").setAttribute("aria-disabled", !pending.size);
     at("reader").href = `../#${new URLSearchParams({ passage: source(current).passage })}`;
   }
@@ -321,8 +320,12 @@
     } finally { busy = false; }
   }
   function overtaken(conflicts) {
-    const words = record => !record ? "no correction" : JSON.stringify(Object.fromEntries(
-      Object.entries(record).filter(([key]) => [...VERDICTS, "comment", "author", "time"].includes(key))), null, 1);
+    const words = record => {
+      const verdict = !record ? "no correction" : "text" in record ? record.text ?? "untranslated"
+        : record.right ? "right" : record.wrong ? "wrong" : record.comment ? "" : "no correction";
+      const { comment, author, time } = record ?? {};
+      return [verdict, comment && `“${comment}”`, author && `— ${author}, ${time}`].filter(Boolean).join("\n");
+    };
     at("conflict").replaceChildren(make("h2", {}, "Another editor has corrected the same segment; nothing was saved"),
       ...conflicts.map(each => {
         const settle = mine => () => {
