@@ -23,17 +23,22 @@ from resources.warehouse import Warehouse
 BAND = "no measure"
 """Band of these outputs in `triage`: a stratum of its own."""
 
-ELSEWHERE = 0.074
+ELSEWHERE = 0.08
 """An output with a lower likeness to its source (see `likeness`) is the text of another passage. Chosen on the
-Daodejing, where 1 % of translations have a lower one."""
+Daodejing, where 2 % of translations have a lower one."""
 
 BACKGROUND, FEWEST = 24, 12
 """Largest and smallest number of passages with whose texts a likeness is centered."""
 
-LANGUAGES = {"la": "Latin"}
+LANGUAGES = {"la": "Latin", "lzh": "Classical Chinese", "ja": "Japanese"}
 """Languages of sources for which the comparison was measured."""
 
-WORTH = "Without a translator, an output is compared with its source by sentence vectors: PLACEHOLDER"
+WORTH = (
+    "Without a translator, an output is compared with its source by sentence vectors, and only in "
+    f"{', '.join(LANGUAGES.values())}: 84 % of texts of another passage were found in three Latin works, and 1 in 1,000 "
+    "translations was flagged. The comparison finds no inverted sense and no missing part. In Pali it is not used, "
+    "because it flagged three in four translations."
+)
 """What the comparison finds and misses."""
 
 FINDINGS = ("empty", "copied", "other_passage")

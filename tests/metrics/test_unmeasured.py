@@ -97,7 +97,7 @@ def test_an_output_that_inverts_the_sense_where_one_translator_has_the_passage_i
 
 def test_the_stratum_has_an_error_rate_of_its_own_that_changes_no_other(sparse: Warehouse) -> None:
     label = {"model": "m", "passage": PASSAGES[1], "annotator": "mori", "label": MAJOR, "error_category": "OTHER"}
-    put(sparse, "human_label", label | {"severity": "high", "item": "i"})
+    put(sparse, "human_label", label | {"severity": "high", "confidence": "high", "notes": ""})
     assert triage_of(sparse)["passage"].to_list() == [PASSAGES[0]]
     found = outcomes(triage_of(sparse, measured=False), rated_of(sparse, measured=False)).filter(model="", band=BAND)
     (row,) = found.rows(named=True)
@@ -122,3 +122,4 @@ def test_the_text_of_another_passage_is_told_from_the_right_one() -> None:
     assert not any(row[place] for place, row in enumerate(found))
     others = [each for place, row in enumerate(found) for at, each in enumerate(row) if at != place]
     assert sum(map(bool, others)) > 0.8 * len(others)
+    assert not unlike_source(MeasuredText(INVERTED), SOURCE, known)[0]  # what only people and judges find
