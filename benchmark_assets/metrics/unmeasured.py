@@ -35,8 +35,8 @@ LANGUAGES = {"la": "Latin", "lzh": "Classical Chinese", "ja": "Japanese"}
 
 WORTH = (
     "Without a translator, an output is compared with its source by sentence vectors, and only in "
-    f"{', '.join(LANGUAGES.values())}: 84 % of texts of another passage were found in three Latin works, and 1 in 1,000 "
-    "translations was flagged. The comparison finds no inverted sense and no missing part. In Pali it is not used, "
+    f"{', '.join(LANGUAGES.values())}: 84 % of texts of another passage were found in three Latin works, and .1 % of "
+    "translations were flagged. The comparison finds no inverted sense and no missing part. In Pali it is not used, "
     "because it flagged three in four translations."
 )
 """What the comparison finds and misses."""
@@ -132,7 +132,7 @@ UNMEASURED = schema("unmeasured_output")
 def words(warehouse: Warehouse, corpus: str = "") -> Iterator[str]:
     """A line for each corpus with such outputs: how many, why, and what is known of them."""
     for (name,), rows in unmeasured(warehouse, corpus).group_by("corpus", maintain_order=True):
-        one, none, drawn = (rows[each].sum() for each in ("one_translator", "no_translator", "drawn"))
+        one, none, drawn = (int(rows[each].sum()) for each in ("one_translator", "no_translator", "drawn"))
         found = ", ".join(f"{label(each)} {rows[each].sum()}" for each in FINDINGS)
         yield (
             f"{name}: {one + none} outputs have no measure, because their passages have one translator ({one}) or none "
