@@ -91,7 +91,7 @@ def evaluate(
         click.echo("\n".join(lines))
         click.echo(f"\n{MEANING}. What the measures are worth:")
         click.echo("\n".join(worth(home.warehouse, corpora)))
-        for line in (line for corpus in corpora for line in unmeasured.words(home.warehouse, corpus)):
+        for line in (line for corpus in corpora.unique().sort() for line in unmeasured.words(home.warehouse, corpus)):
             click.echo(line)
         click.echo("`variorum report FILE` has all tables; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")
