@@ -1,4 +1,4 @@
-"""What commands say to somebody who mistypes, is interrupted or reads a table: in words, with the next step."""
+"""What commands say after a slip or an interruption, and about their tables: in words, with the next step."""
 
 import os
 import pty

@@ -20,7 +20,7 @@ from tests.audit.stored import put
 from tests.support import PASSAGES
 
 SOURCE = "Gallia est omnis divisa in partes tres, quarum unam incolunt Belgae, aliam Aquitani."
-RIGHT = "All Gaul is divided into three parts, one of which the Belgae inhabit, the Aquitani another."
+RIGHT = "All Gaul is divided into three parts: the Belgae inhabit one, the Aquitani another."
 INVERTED = "No part of Gaul is divided: neither the Belgae nor the Aquitani inhabit any of it."
 CAESAR = [
     (SOURCE, RIGHT),
