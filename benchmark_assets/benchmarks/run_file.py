@@ -19,7 +19,7 @@ ENDS = (".yaml", ".yml")
 
 
 class RunFile(Frozen):
-    """An evaluation of models on a benchmark, on some corpora, or on everything in the home.
+    """An evaluation of models on a benchmark, a corpus or a task, or on everything in the home.
 
     `limit` is the number of passages and samples for a first try, `protocol` the wording and reader of the questions,
     and `budget` the US dollars that the evaluation may cost.
@@ -27,7 +27,6 @@ class RunFile(Frozen):
 
     models: Annotated[tuple[str, ...], Field(min_length=1)]
     benchmark: str | None = None
-    corpora: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
     protocol: Literal["paper", "variorum"] | None = None
     budget: Annotated[float, Field(gt=0)] | None = None
@@ -36,8 +35,6 @@ class RunFile(Frozen):
     def _of_a_benchmark(self) -> Self:
         if self.benchmark is None and (self.limit or self.protocol):
             raise ValueError("`limit` and `protocol` need `benchmark`")
-        if self.benchmark is not None and self.corpora is not None:
-            raise ValueError("give `benchmark` or `corpora`, not both")
         return self
 
 
@@ -54,7 +51,7 @@ def read(path: Path) -> RunFile:
 
 def described(path: Path, plan: RunFile) -> str:
     """What a run file asks for, with a hash of the file, in a line."""
-    where = f"the benchmark {plan.benchmark}" if plan.benchmark else ", ".join(plan.corpora or ()) or "the whole home"
+    where = plan.benchmark or "the whole home"
     parts = [f"{', '.join(plan.models)} on {where}"]
     parts += [f"limit {plan.limit}"] if plan.limit else []
     parts += [f"protocol {plan.protocol}"] if plan.protocol else []

@@ -16,7 +16,9 @@ from benchmark_assets.benchmarks.forecast import achieved
 from benchmark_assets.benchmarks.run_file import RunFile
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.corpus.registry import current, register
+from benchmark_assets.cli.words import explained, explanations
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.metrics import unmeasured
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
@@ -27,7 +29,6 @@ from resources.errors import BadInput
 from resources.home import INSTALLED, PROJECT
 from resources.home import home as home_folder
 from resources.provider.estimate import CostEstimate
-from resources.tables import plain
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
 
@@ -56,8 +57,7 @@ def demo() -> None:
 
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="MODELS|FILE.yaml")
-@click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
-@click.option("--corpus", "corpora", multiple=True, help="A corpus to include, in place of --on; may be repeated.")
+@click.option("--on", "benchmark", help="An added benchmark, a corpus or a task; only it is included.")
 @click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
 @click.option("--protocol", type=click.Choice(["paper", "variorum"]), help="Whose wording and reader; needs --on.")
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="US dollars that this evaluation may cost.")
@@ -79,7 +79,7 @@ def evaluate(models: tuple[str, ...], accept: bool, **options: Any) -> None:
             plan = run_file.RunFile(models=models, **given)
         except ValidationError as error:
             words = str(error.errors()[0]["ctx"]["error"])
-            raise click.UsageError(words.replace("`benchmark`", "--on").replace("`corpora`", "--corpus")) from error
+            raise click.UsageError(words.replace("`benchmark`", "--on")) from error
     home = Deployment()
     home.provider = home.provider.model_copy(update={"cap": plan.budget})
     _evaluate(home, plan, accept, run_file.described(file, plan) if file else "")
@@ -89,10 +89,6 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
     """Carry out an evaluation; `heading` begins the account of what was done."""
     benchmark, models = plan.benchmark, plan.models
     scope = parts.evaluable(home.warehouse, benchmark) if benchmark else parts.everything(home.warehouse)
-    if plan.corpora:
-        for corpus in plan.corpora:
-            current(home.warehouse, corpus)  # raises BadInput for an unknown corpus
-        scope = parts.Added([*plan.corpora], [])
     subjects = [*scope.corpora, *scope.tasks]
     for model in models:
         home.systems.system(model)  # raises BadInput for an unknown model
@@ -102,7 +98,7 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
     own = plan.protocol == "variorum"
     with protocols.wording(home.warehouse, models, subjects if plan.protocol else [], own=own):
         planned = _consented(home, benchmark, scope, models, plan.limit, accept)
-    on = subjects if benchmark or plan.corpora else None
+    on = subjects if benchmark else None
     try:
         runs.evaluate(home.definitions, home.instance, *models, on=on, accepted=accept, payer=payer)
     finally:
@@ -115,14 +111,18 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
     board = leaderboard.read(home.warehouse)
     corpora = board.filter(board["system"].is_in(models), board["corpus"].is_in(scope.corpora))["corpus"]
     if len(corpora):
-        click.echo(leaderboard.listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
+        shown = board.filter(board["corpus"].is_in(corpora.to_list()))
+        lines = [leaderboard.listed(shown), *explanations(leaderboard.readable(shown).columns, "leaderboard")]
+        click.echo("\n".join(lines))
         click.echo(f"\n{MEANING}. What the measures are worth:")
         click.echo("\n".join(worth(home.warehouse, corpora)))
-        click.echo("`variorum report FILE` explains all columns; `variorum reader FOLDER CORPUS` shows the outputs")
+        for line in (line for corpus in corpora.unique().sort() for line in unmeasured.words(home.warehouse, corpus)):
+            click.echo(line)
+        click.echo("`variorum report FILE` has all tables; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")
     for title, table in boards(tasks.join(answered.unique(), on=answered.columns, how="semi")).items():
-        click.echo(f"\n{title}\n{plain(table)}")
+        click.echo(f"\n{title}\n{explained(table, 'understanding_board')}")
 
 
 def _achieved(

@@ -29,7 +29,7 @@ def test_a_run_file_holds_an_evaluation(tmp_path: Path) -> None:
     assert plan == RunFile(models=("ours", "other"), benchmark="small", limit=20, protocol="paper", budget=1.5)
     said = run_file.described(path, plan)
     assert said.startswith("run.yaml (SHA-256 ")
-    assert said.endswith("): ours, other on the benchmark small, limit 20, protocol paper, budget 1.5 dollars")
+    assert said.endswith("): ours, other on small, limit 20, protocol paper, budget 1.5 dollars")
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,10 @@ def test_a_run_file_holds_an_evaluation(tmp_path: Path) -> None:
         ("models: [ours]\naccept: true", "accept", "extra inputs are not permitted"),
         ("benchmark: small", "models", "field required"),
         ("models: []", "models", "at least 1 item"),
-        ("models: [ours]\ncorpora: []", "corpora", "at least 1 item"),
         ("models: [ours]\nbudget: 0", "budget", "greater than 0"),
         ("models: [ours]\nbenchmark: small\nlimit: 0", "limit", "greater than or equal to 1"),
         ("models: [ours]\nbenchmark: small\nprotocol: mine", "protocol", "input should be 'paper' or 'variorum'"),
         ("models: [ours]\nlimit: 3", "", "`limit` and `protocol` need `benchmark`"),
-        ("models: [ours]\nbenchmark: small\ncorpora: [tiny]", "", "give `benchmark` or `corpora`, not both"),
         ("models: [ours]\nmodels: [other]", "line 2", "'models' occurs twice"),
     ],
 )
@@ -87,9 +85,9 @@ def test_a_run_file_does_what_the_same_options_do(
     """The small form runs the file alone."""
     write_registry(tmp_path / "models.yaml", server.url, "ours")
     monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
-    text = "models: [ours]\ncorpora: [tiny]\nbudget: 0.5\n"
+    text = "models: [ours]\nbenchmark: tiny\nbudget: 0.5\n"
     path = written(tmp_path, text)
-    ways = {"file": [str(path)], "options": ["ours", "--corpus", "tiny", "--budget", "0.5"]}
+    ways = {"file": [str(path)], "options": ["ours", "--on", "tiny", "--budget", "0.5"]}
     said, tables, calls = [], [], []
     for name, words in list(ways.items())[: 2 if full else 1]:
         home = tmp_path / name
