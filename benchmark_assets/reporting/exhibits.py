@@ -51,7 +51,8 @@ BOARD = Exhibit(
     "All models are scored over the same passages: a missing or refused output gets the worst scores. BLEU, chrF++ and "
     "the length offset of a corpus can improve if a bad output is missing, so ranks are by means over passages. A "
     "human translator is scored against the other translators, which shows how much human translations differ.",
-    sources="leaderboard metric_rank drift_score human_baseline", question="How near are the models to the translators?",
+    sources="leaderboard metric_rank drift_score human_baseline",
+    question="How near are the models to the translators?",
 )  # fmt: skip
 ORIGINS = Exhibit(
     "leaderboard", "", "Origin of the outputs",

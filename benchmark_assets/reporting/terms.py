@@ -53,8 +53,11 @@ _CODE = re.compile(r"`([^`]*)`")
 
 
 def explained(html: str) -> str:
-    """HTML of a paragraph without elements that have text of their own, such as links: the first occurrence of each
-    word becomes a link to the glossary (`glossary`) that shows the meaning where one points at it or moves to it."""
+    """HTML of a paragraph without links, in which code may stand between backticks.
+
+    The first occurrence of each word becomes a link to the glossary (`glossary`) that shows the meaning while a reader
+    points at it or has moved to it by keyboard. What stands between backticks becomes code.
+    """
     seen: set[str] = set()
 
     def link(found: re.Match[str]) -> str:
@@ -65,7 +68,8 @@ def explained(html: str) -> str:
         meaning = escape(_CODE.sub(r"\1", TERMS[word]))
         return f'<a class="term" href="#{_id(word)}" data-meaning="{meaning}">{found[0]}</a>'
 
-    return _WORD.sub(link, html)
+    parts = _CODE.split(html)
+    return "".join(f"<code>{part}</code>" if at % 2 else _WORD.sub(link, part) for at, part in enumerate(parts))
 
 
 def glossary(words: Iterable[str] = TERMS) -> str:

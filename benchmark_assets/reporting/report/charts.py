@@ -93,7 +93,10 @@ def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec | None:
     """
     rows = rows.drop_nulls("value")
     if chart.domain is None:
-        ends = (pl.min_horizontal("value", "low", pl.lit(chart.rule)), pl.max_horizontal("value", "high", pl.lit(chart.rule)))
+        ends = (
+            pl.min_horizontal("value", "low", pl.lit(chart.rule)),
+            pl.max_horizontal("value", "high", pl.lit(chart.rule)),
+        )
         rows = rows.filter(ends[0].min().over("panel") < ends[1].max().over("panel"))
     if rows.is_empty():
         return None
@@ -146,8 +149,9 @@ def dodged(rows: pl.DataFrame, unit: str, kinds: Sequence[str], *, domain: Seque
     rule = _layer({"type": "rule", "strokeWidth": 1.5}, base | interval)
     value = {"x": _number("value", scale=scale), "shape": shape}
     points = _layer({"type": "point", "filled": True, "size": 50, "opacity": 1}, base | value)
-    return _spec({"layer": [rule, points], "width": WIDE, "height": {"step": 10, "for": "offset"}}, rows,
-                 _unit(unit, rows))
+    return _spec(
+        {"layer": [rule, points], "width": WIDE, "height": {"step": 10, "for": "offset"}}, rows, _unit(unit, rows)
+    )
 
 
 def scatter(rows: pl.DataFrame, x_axis: str, unit: str) -> Spec:

@@ -28,8 +28,8 @@ from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.pairwise.exhibits import MARKS, STRENGTHS
 from benchmark_assets.people.mqm import WEIGHTS
 from benchmark_assets.reporting import contrast, exhibits, frontier, leaderboard
-from benchmark_assets.reporting.headline import RATE
 from benchmark_assets.reporting.exhibits import COST_RULE, COSTS, measures, named, published
+from benchmark_assets.reporting.headline import RATE
 from benchmark_assets.reporting.leaderboard import COVERAGE, groups, headline, in_order, marked
 from benchmark_assets.reporting.report import ASSETS, charts
 from benchmark_assets.reporting.report.display import (
@@ -189,7 +189,9 @@ def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> list[D
     if board["kind"][0] == "human":
         declared = declared._replace(question="How far are the translators from each other?")
     elif RATE in headline(board):
-        declared = declared._replace(question="How often are the models wrong, and how near are they to the translators?")
+        declared = declared._replace(
+            question="How often are the models wrong, and how near are they to the translators?"
+        )
     return home.show(declared, corpus, board, title=title, words=words, table=table)
 
 
@@ -220,7 +222,9 @@ def of_drift(home: Home, corpus: str) -> list[Display]:
         links = _where(counts, corpus, "model", band=band)
         table.append(column(counts, "drift_score", "outputs", links, heading=f"drift {band}"))
     most = max(edges) * BEYOND
-    chart = charts.distribution(_histogram(scores, systems, most), edges, most, "drift, in units of the references' spread")
+    chart = charts.distribution(
+        _histogram(scores, systems, most), edges, most, "drift, in units of the references' spread"
+    )
     methods = [f"embedder: {embedder}; {DRIFT}" for embedder in scores["embedder"].unique().sort()]
     return home.show(exhibits.DRIFT, corpus, scores, table=table, chart=chart, signatures=methods)
 

@@ -5,7 +5,7 @@ people), what a single model is bad at (models).
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import polars as pl
@@ -17,15 +17,13 @@ from benchmark_assets.metrics.intervals import Z
 from benchmark_assets.metrics.significance import DIFFERENT, EQUAL, OPEN
 from benchmark_assets.reporting.headline import RATE, told_apart, words
 from benchmark_assets.reporting.report.display import Home
+from benchmark_assets.reporting.sentences import among_people, counted, listed
 from resources.tables import cells
 
 SIMILARITY = "sim_best"
 """Measure by which models stand among the translators."""
 
 PANEL = "panel"
-
-MOST = 6
-"""Largest number of models that a sentence names."""
 
 WITHIN = 0.1
 """How far the ends of a rate's interval may be from the rate, for the number of labels that is advised."""
@@ -43,8 +41,8 @@ class Findings(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the sentences about a corpus are made from: rows of its leaderboard, numbers of selected passages and of
-    their documents, units, how the corpus is divided into units, and number of outputs that people have labeled."""
+    """What the sentences about a corpus are made from: rows of its leaderboard; numbers of selected passages, of their
+    documents and of their units; how the corpus is divided into units; number of outputs labeled for estimates."""
 
     home: Home
     corpus: str
@@ -78,7 +76,7 @@ def evidence(home: Home, corpus: str) -> Evidence:
     chosen = home.warehouse.read("selection", sources.select("passage"), ["passage", "selected"]).filter("selected")
     rows = sources.join(chosen, on="passage", how="semi")
     documents, board = rows["document"].n_unique(), home.read("leaderboard", corpus)
-    labels = home.warehouse.read("human_label", rows.select("passage"), ["model", "passage"]).n_unique()
+    labels = home.read("error_estimate", corpus).filter(model="", region="all")["labelled"].sum()
     by = division(scoring(home.warehouse).get(corpus, Scoring()).cluster, len(rows), documents)
     units = board["units"].max() or 0
     assert isinstance(units, int)
@@ -89,22 +87,10 @@ def findings(home: Home, corpus: str) -> Findings:
     """Sentences on size, missing outputs, order, models among people, errors, judges and people; and on which of these
     questions has no answer, why, and how many documents or labels an answer would take."""
     basis = evidence(home, corpus)
-    found = (_size, _missing, _order, _answers, _among_people, _errors, _judges)
+    found = (_size, _translators, _missing, _order, _answers, _among_people, _errors, _judges)
     unsaid = (_no_models, _few_translators, _few_units, _no_order, _small_differences, _open, _labels, _unproven_panel)
     made = ([sentence for make in makers for sentence in make(basis)] for makers in (found, unsaid))
     return Findings(*made)
-
-
-def listed(names: Sequence[str], most: int = MOST) -> str:
-    """Names in words: a; a and b; a, b and c; if there are more than `most`, the others are counted."""
-    if len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with a noun: 1 passage; 2 passages."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def labels_needed(within: float = WITHIN) -> int:
@@ -127,6 +113,14 @@ def _size(basis: Evidence) -> Iterator[str]:
         f"{counted(basis.passages, 'passage')} of {counted(basis.documents, 'document')}, "
         f"{counted(len(people), 'translator')} to compare, {counted(len(basis.board) - len(people), 'model')}{labels}."
     )
+
+
+def _translators(basis: Evidence) -> Iterator[str]:
+    """How far the translators are from each other."""
+    rows = basis.board.filter(kind="human").drop_nulls(SIMILARITY).sort(SIMILARITY, "system")
+    if len(rows) > 1:
+        (least, farthest), *_, (most, nearest) = rows.select(*cells("leaderboard", SIMILARITY), "system").rows()
+        yield f"Similarity of a translator to the closest other one: from {least} ({farthest}) to {most} ({nearest})."
 
 
 def _missing(basis: Evidence) -> Iterator[str]:
@@ -170,15 +164,7 @@ def _answers(basis: Evidence) -> Iterator[str]:
 
 def _among_people(basis: Evidence) -> Iterator[str]:
     """Which models are nearer than, among or farther than the translators, by similarity."""
-    rows = basis.read("human_range").filter(measure=SIMILARITY)
-    phrases = {
-        "nearer": "closer to the other translators than every translator",
-        "among": "within the range of the translators",
-        "farther": "farther from the other translators than every translator",
-    }
-    for verdict, phrase in phrases.items():
-        if models := rows.filter(verdict=verdict)["model"].sort().to_list():
-            yield f"By similarity, {listed(models)} {'is' if len(models) == 1 else 'are'} {phrase}."
+    yield from among_people(basis.read("human_range").filter(measure=SIMILARITY), "similarity")
 
 
 def _estimates(basis: Evidence) -> pl.DataFrame:
@@ -282,8 +268,10 @@ def _open(basis: Evidence) -> Iterator[str]:
             f"{model} (about {basis.extent(needed)})" if needed else model
             for model, needed in rows.select("model", "needed").rows()
         ]
-        takes = " In parentheses: what an answer takes if all stays as it is." if rows["needed"].count() else ""
-        yield f"Whether {listed(names)} can be told from the translators by similarity.{takes}"
+        takes = "in parentheses stands what an answer takes if all stays as it is" if rows["needed"].count() else (
+            "there are too few units"
+        )  # fmt: skip
+        yield f"Whether {listed(names)} can be told from the translators by similarity: {takes}."
 
 
 def _labels(basis: Evidence) -> Iterator[str]:
@@ -310,7 +298,7 @@ def _labels(basis: Evidence) -> Iterator[str]:
     if wide["half"] > WITHIN:
         yield (
             f"Rates of errors within {points}: with {counted(wide['labelled'], 'label')}, that of {wide['model']} is "
-            f"known within {100 * wide['half']:.0f}. About {advised} labels of each model are enough."
+            f"known within {100 * wide['half']:.0f} points. About {advised} labels of each model are enough."
         )
 
 

@@ -14,10 +14,12 @@ from benchmark_assets.audit.examples import with_people
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.reporting import exhibits
 from benchmark_assets.reporting.headline import RATE
-from benchmark_assets.reporting.report.display import Behind, Display, Home, Part, column, columns, drawn, of_frame
-from benchmark_assets.reporting.report.findings import SIMILARITY, counted, listed
+from benchmark_assets.reporting.report import charts
+from benchmark_assets.reporting.report.display import Display, Home, Part, column, columns, of_frame, plotted
+from benchmark_assets.reporting.report.findings import SIMILARITY, labels_needed
+from benchmark_assets.reporting.sentences import counted, listed
 from resources import catalogue
-from resources.exhibits import Exhibit, Ranges
+from resources.exhibits import WIDE, Exhibit, Ranges
 from resources.tables import cell
 from resources.warehouse import Warehouse
 
@@ -33,6 +35,15 @@ WORST = Exhibit(
     "the references, which may be good. Outputs that people or the panel find valid are left out.",
     sources="drift_score triage output_diagnostic",
 )  # fmt: skip
+PLACES = {
+    "collection": "in the collection {}",
+    "source_length": "in the third with {} sources",
+    "reference_length": "in the third with {} references",
+    "human_spread": "in the third with a {} spread of references",
+    "rarity": "in the third with {} words",
+}
+"""A part of a corpus in words, by dimension."""
+
 PARTS = exhibits.SLICES._replace(
     title="Parts of the corpus", words="Similarity in each part of the corpus, and the mean of the other models there; "
     "parts in which the model falls behind most come first. Parts with wide intervals may differ by chance.",
@@ -51,23 +62,29 @@ def chapters(home: Home, corpora: Sequence[str]) -> list[Part]:
         for row in board.sort("system").iter_rows(named=True):
             model = str(row["system"])
             own = [frame.filter(model=model) for frame in (worst, errors, parts)]
-            sentences = [f"{corpus}: {each}" for each in _sentences(row, *own)]
             shown = [*_passages(home, corpus, own[0]), *_by_part(home, corpus, own[2])]
-            made.setdefault(model, []).append(Part(model, shown, sentences))
-    return [
-        Part(model, [display for part in of_model for display in part.exhibits],
-             [sentence for part in of_model for sentence in part.findings], kind="model")
-        for model, of_model in sorted(made.items())
-    ]  # fmt: skip
+            made.setdefault(model, []).append(Part(corpus, shown, [*_sentences(row, *own)], [*_unsaid(row)]))
+    return [_joined(model, parts) for model, parts in sorted(made.items())]
 
 
-def _sentences(row: Mapping[str, object], worst: pl.DataFrame, errors: pl.DataFrame, parts: pl.DataFrame) -> Iterator[str]:
+def _joined(model: str, parts: Sequence[Part]) -> Part:
+    """What is bad in each corpus (parts with the corpus as title), as one part; sentences name it if there are more."""
+
+    def named(sentence: str, corpus: str) -> str:
+        return f"In {corpus}: {sentence}" if len(parts) > 1 else sentence[0].upper() + sentence[1:]
+
+    said = [named(sentence, part.title) for part in parts for sentence in part.findings]
+    unsaid = [named(sentence, part.title) for part in parts for sentence in part.unsaid]
+    return Part(model, [display for part in parts for display in part.exhibits], said, unsaid, "model")
+
+
+def _sentences(
+    row: Mapping[str, object], worst: pl.DataFrame, errors: pl.DataFrame, parts: pl.DataFrame
+) -> Iterator[str]:
     """What a model is bad at in a corpus, from its row of the leaderboard and its rows of the other frames."""
-    rate = pl.DataFrame([row]).select(cell(catalogue.column("leaderboard", RATE))).item() if row[RATE] is not None else None
-    yield (
-        f"{rate} % of its outputs have a major error, as people's labels estimate it." if rate
-        else "how often it is wrong is not known, because people have labeled too few of its outputs."
-    )  # fmt: skip
+    if row[RATE] is not None:
+        (rate,) = pl.DataFrame([row], infer_schema_length=None).select(cell(catalogue.column("leaderboard", RATE)))
+        yield f"{rate[0]} % of its outputs have a major error, as people's labels estimate it."
     if row["failures"]:
         yield f"no usable output for {row['failures']:,} of {counted(int(str(row['passages'])), 'passage')}."
     if len(errors):
@@ -78,19 +95,23 @@ def _sentences(row: Mapping[str, object], worst: pl.DataFrame, errors: pl.DataFr
         kinds = [f"{name} ({number})" for name, number in sorted(found.items(), key=lambda each: -int(str(each[1])))]
         yield f"faults that are visible without judging: {listed(kinds)}."
     if worst.is_empty():
-        yield "no output is an error by a verdict or a label, has a fault or a drift."
-    if len(parts):
+        yield "nothing bad was found: no error by a verdict or a label, no fault, no distance."
+    if parts[SIMILARITY].n_unique() > 1:
         part = parts.row(0, named=True)
-        place = f"{_named('dimension', part['dimension'])} {part['slice']}"
-        beside = f", where the mean of the other models is {part['others']:.3f}" if part["others"] is not None else ""
+        place = PLACES[part["dimension"]].format(part["slice"])
+        (value,) = parts[:1].select(cell(catalogue.column("slice_summary", SIMILARITY)))
+        size, alone = counted(part["passages"], "passage"), part["others"] is None
         yield (
-            f"farthest from the references, beside its other parts, where the {place} is ({counted(part['passages'], 'passage')}): "
-            f"similarity {part[SIMILARITY]:.3f}{beside}."
-        )
+            f"{'' if alone else 'beside the other models, '}it is weakest by similarity {place} ({size}): {value[0]}"
+            + ("." if alone else f", the mean of the others {part['others']:.3f}.") + " Distance is not error."
+        )  # fmt: skip
 
 
-def _named(name: str, value: str) -> str:
-    return str(pl.DataFrame({name: [value]}).select(cell(catalogue.column("slice_summary", name))).item())
+def _unsaid(row: Mapping[str, object]) -> Iterator[str]:
+    """What cannot be said of a model in a corpus."""
+    if row[RATE] is None:
+        advised = labels_needed()
+        yield f"how often it is wrong: too few of its outputs are labeled by people. It takes about {advised} labels."
 
 
 def _judged(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
@@ -146,8 +167,12 @@ def _said(who: str, label: str, category: str) -> pl.Expr:
 def _passages(home: Home, corpus: str, worst: pl.DataFrame) -> list[Display]:
     """The worst passages of a model, each with a link to its texts."""
     names = worst["passage"].str.strip_prefix(f"{corpus}/").to_list()
-    links = [{"corpus": corpus, "model": model, "passage": name} for model, name in zip(worst["model"], names, strict=True)]
-    words = of_frame(pl.DataFrame({"passage": names, "why": worst["why"]}, schema=dict.fromkeys(("passage", "why"), pl.String)))
+    links = [
+        {"corpus": corpus, "model": model, "passage": name} for model, name in zip(worst["model"], names, strict=True)
+    ]
+    words = of_frame(
+        pl.DataFrame({"passage": names, "why": worst["why"]}, schema=dict.fromkeys(("passage", "why"), pl.String))
+    )
     linked = [each._replace(behind=link) for each, link in zip(words[0].cells, links, strict=True)]
     table = [words[0]._replace(cells=linked), words[1], *columns(worst, "drift_score", "drift", SIMILARITY)]
     return home.show(WORST, corpus, worst, title=f"Worst passages in {corpus}", table=table)
@@ -164,15 +189,17 @@ def _parts(home: Home, corpus: str) -> pl.DataFrame:
 
 
 def _by_part(home: Home, corpus: str, rows: pl.DataFrame) -> list[Display]:
-    """A model's similarity in each part of a corpus."""
-    chart = Ranges(SIMILARITY, "slice", pl.lit("model"), "dimension", catalogue.label(SIMILARITY), 150, 3)
-    places = rows.sort("dimension", "least", "slice")
+    """A model's similarity in each part of a corpus, and the mean of the other models there."""
+    nothing = [pl.lit(None, pl.Float64).alias(f"{SIMILARITY}{end}") for end in ("_low", "_high")]
+    others = rows.drop(SIMILARITY).rename({"others": SIMILARITY}).with_columns(nothing)
     table = [
         *columns(rows, "slice_summary", "dimension", "slice", "passages", SIMILARITY),
-        column(rows.drop(SIMILARITY).rename({"others": SIMILARITY}).with_columns(
-            pl.lit(None, pl.Float64).alias(f"{SIMILARITY}{end}") for end in ("_low", "_high")
-        ), "slice_summary", SIMILARITY, heading="other models"),
-    ]  # fmt: skip
-    return home.show(
-        PARTS, corpus, rows, title=f"Parts of {corpus}", table=table, chart=drawn(PARTS._replace(chart=chart), places)
-    )
+        column(others, "slice_summary", SIMILARITY, heading="other models"),
+    ]
+    name = pl.format("{}: {}", cell(catalogue.column("slice_summary", "dimension")), "slice")
+    points = [
+        plotted(frame.sort("dimension", "least", "slice"), "slice_summary", SIMILARITY, name, pl.lit(kind))
+        for frame, kind in ((rows, "this model"), (others, "mean of the other models"))
+    ]
+    chart = charts.ranges(pl.concat(points), Ranges(SIMILARITY, unit=catalogue.label(SIMILARITY), width=WIDE))
+    return home.show(PARTS, corpus, rows, title=f"Parts of {corpus}", table=table, chart=chart)

@@ -123,13 +123,17 @@ def _contents(parts: Sequence[Part]) -> str:
     lists = []
     for kind, heading in GROUPS.items():
         items = "".join(map(_entry, (part for part in parts if part.kind == kind)))
-        lists.append(f'<p>{heading}</p><ul class="{kind or "further"}">{items}</ul>' if items else "")
-    return "\n".join(filter(None, [*lists, '<p><a href="#words">Words</a></p>']))
+        lists.append(f'<section class="{kind}"><h2>{heading}</h2><ul>{items}</ul></section>' if items else "")
+    return "\n".join(
+        filter(None, [*lists, '<section><h2>Words</h2><p><a href="#words">What the words mean</a></p></section>'])
+    )
 
 
 def _entry(part: Part) -> str:
     name = escape(address(part.kind, part.title))
-    entries = "".join(f'<li><a href="#{name}.{i}">{_words(each.title)}</a></li>' for i, each in enumerate(part.exhibits))
+    entries = "".join(
+        f'<li><a href="#{name}.{i}">{_words(each.title)}</a></li>' for i, each in enumerate(part.exhibits)
+    )
     count = "1 table" if len(part.exhibits) == 1 else f"{len(part.exhibits)} tables and charts"
     folded = "" if part.kind == "model" else f"<details><summary>{count}</summary><ul>{entries}</ul></details>"
     return f'<li><a href="#{name}">{_words(part.title)}</a>{folded}</li>'
@@ -141,7 +145,8 @@ def _part(part: Part, specs: list[str], readers: Mapping[str, str]) -> Iterator[
     yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{heading}</h2>'
     if part.kind == "corpus" and (reader := readers.get(part.title)):
         yield f'<p><a href="{escape(quote(reader))}">Passages of {_words(part.title)} in the reader</a></p>'
-    for kind, title, sentences in (("findings", "Findings", part.findings), ("unsaid", "What cannot be said", part.unsaid)):
+    found = "What it is bad at" if part.kind == "model" else "Findings"
+    for kind, title, sentences in (("findings", found, part.findings), ("unsaid", "What cannot be said", part.unsaid)):
         if sentences:
             items = "".join(f"<li>{explained(_words(each))}</li>" for each in sentences)
             yield f'<section class="{kind}" aria-label="{title}"><h3>{title}</h3><ul>{items}</ul></section>'

@@ -61,7 +61,7 @@
     if (key === "width") return Math.min(value, room - 100) - excess;
     if (key === "labelLimit") return Math.min(value, room / 2);
     if (key === "labelExpr") return value.replace(/\d+/, Math.round(room / 2 / letter));
-    return key === "title" && value ? value.split(/(?<=,) /).flatMap((part) => part.match(lines)) : value;
+    return (key === "title" || key === "text") && typeof value === "string" ? value.split(/(?<=,) /).flatMap((part) => part.match(lines)) : value;
   });
   // Only a drawing shows how much room its labels take: a chart that is too wide is drawn again with narrower panels.
   async function draw(place) {
