@@ -162,6 +162,7 @@ RANGE = Exhibit(
     "them within the margin, or nearer than one and farther than another. Otherwise it cannot be told, and the table "
     "says how many units are needed. Nearness is not quality: models may be nearer than a good translator.",
     "-measure model", sources="human_range drift_score reference_envelope",
+    question="Are the models as far from the translators as these are from each other?",
 )  # fmt: skip
 FROM_TRANSLATORS = Exhibit(
     "human_difference", "differences", "Models and each translator",

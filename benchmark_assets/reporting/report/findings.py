@@ -76,11 +76,11 @@ def evidence(home: Home, corpus: str) -> Evidence:
     chosen = home.warehouse.read("selection", sources.select("passage"), ["passage", "selected"]).filter("selected")
     rows = sources.join(chosen, on="passage", how="semi")
     documents, board = rows["document"].n_unique(), home.read("leaderboard", corpus)
-    labels = home.read("error_estimate", corpus).filter(model="", region="all")["labelled"].sum()
+    labels = home.read("error_estimate", corpus).filter(model="", region="all")["labelled"].to_list()
     by = division(scoring(home.warehouse).get(corpus, Scoring()).cluster, len(rows), documents)
     units = board["units"].max() or 0
     assert isinstance(units, int)
-    return Evidence(home, corpus, board, len(rows), documents, units, by, labels)
+    return Evidence(home, corpus, board, len(rows), documents, units, by, sum(labels))
 
 
 def findings(home: Home, corpus: str) -> Findings:
@@ -205,13 +205,13 @@ def _no_models(basis: Evidence) -> Iterator[str]:
 
 def _few_translators(basis: Evidence) -> Iterator[str]:
     """What one or two references do not show."""
-    references = basis.board.filter(kind="model")["mean_references"].drop_nulls()
-    if len(references) and references.max() < 2:  # type: ignore[operator]
+    most = max(basis.board.filter(kind="model")["mean_references"].drop_nulls(), default=None)
+    if most is not None and most < 2:
         yield (
             "How far people are from each other, and so whether a distance is large: this takes two complete "
-            f"references of a passage, and outputs are compared with {references.max():.0f}."
+            f"references of a passage, and outputs are compared with {most:.0f}."
         )
-    elif len(references) and references.max() < 3:  # type: ignore[operator]
+    elif most is not None and most < 3:
         yield (
             "Drift of the translators beside that of the models: two references make an envelope for an output, but "
             "a translator has only one other. It takes a third translation."
@@ -303,7 +303,7 @@ def _labels(basis: Evidence) -> Iterator[str]:
 
 
 def _unproven_panel(basis: Evidence) -> Iterator[str]:
-    judged = basis.read("audit_outcome").filter(raters=PANEL, model="", band="")["judged"].sum()
+    judged = sum(basis.read("audit_outcome").filter(raters=PANEL, model="", band="")["judged"].to_list())
     if judged and basis.read("judge_calibration").filter(judge=PANEL).is_empty():
         yield f"How far the panel is right about {counted(judged, 'output')}: none of them has a label by people."
 

@@ -41,9 +41,9 @@
     });
   }
 
-  // Print with all details open.
+  // Print with all tables open.
   addEventListener("beforeprint", () => {
-    for (const details of document.querySelectorAll("details")) details.open = true;
+    for (const details of document.querySelectorAll("details:not(.beneath)")) details.open = true;
   });
 
   const { charts, config } = JSON.parse(document.getElementById("charts").textContent);
