@@ -1,6 +1,6 @@
 """Parts of sentences that follow from tables: names, counts, and where models stand among people.
 
-Not here: which sentences are said (report.findings, report.models, answer), what orders boards (headline).
+Not here: which sentences a page has (report.findings, report.models, answer), what orders boards (headline).
 """
 
 from collections.abc import Iterator, Sequence

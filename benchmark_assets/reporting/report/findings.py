@@ -261,7 +261,7 @@ def _small_differences(basis: Evidence) -> Iterator[str]:
 
 
 def _open(basis: Evidence) -> Iterator[str]:
-    """Models of which it cannot be told how they stand among people."""
+    """Models whose standing among people is open."""
     rows = basis.read("human_range").filter(measure=SIMILARITY, verdict=OPEN).sort("needed", "model", nulls_last=True)
     if len(rows):
         names = [

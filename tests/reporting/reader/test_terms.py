@@ -16,7 +16,9 @@ def test_the_documentation_has_the_same_words_with_the_same_meanings() -> None:
 
 
 def test_each_word_is_explained_once_and_only_where_it_is_meant() -> None:
-    html = explained("Drift of outputs in units of their spread; drift. `variorum import outputs` needs adjusted drift.")
+    html = explained(
+        "Drift of outputs in units of their spread; drift. `variorum import outputs` needs adjusted drift."
+    )
     links = re.findall(r'<a class="term" href="#term-([\w-]+)" data-meaning="([^"]*)">([^<]*)</a>', html)
     assert [(name, text) for name, _, text in links] == [
         ("drift", "Drift"), ("output", "outputs"), ("adjusted-drift", "adjusted drift")
@@ -28,7 +30,9 @@ def test_each_word_is_explained_once_and_only_where_it_is_meant() -> None:
 
 
 @pytest.mark.parametrize(("which", "words"), [("reader", tuple(TERMS)), ("blind", LABELING)])
-def test_readers_explain_the_words_that_they_show(which: str, words: tuple[str, ...], request: pytest.FixtureRequest) -> None:
+def test_readers_explain_the_words_that_they_show(
+    which: str, words: tuple[str, ...], request: pytest.FixtureRequest
+) -> None:
     folder: Path = request.getfixturevalue(which)
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert glossary(words) in page

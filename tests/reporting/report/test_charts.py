@@ -78,10 +78,11 @@ def test_a_panel_with_all_at_one_place_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("ends", "unit"),
     [
-        ([(1, 2, 3), (2, 3, 4)], UNIT), ([(1, 2, 3), (3, 3, 3)], f"{UNIT} where there is one"),
+        ([(1, 2, 3), (2, 3, 4)], UNIT),
+        ([(1, 2, 3), (3, 3, 3)], f"{UNIT} where there is one"),
         ([(1, 1, 1), (3, 3, 3)], "points"),
-    ],  # fmt: skip
-)
+    ],
+)  # fmt: skip
 def test_an_interval_is_named_only_where_one_is_drawn(ends: list[tuple[float, float, float]], unit: str) -> None:
     chart = charts.ranges(rows(*ends), Ranges("value", unit="points"))
     assert chart is not None

@@ -1,4 +1,4 @@
-"""The opening of a report: what is said of corpora of every size, what cannot be said, and how much an answer takes."""
+"""The opening of a report: what it says of corpora of every size, what not, and how much an answer takes."""
 
 from pathlib import Path
 
@@ -26,7 +26,10 @@ def corpus(
     put(warehouse, "corpus", [{"corpus": CORPUS, "audit": "{}", "scoring": "{}"}])
     put(warehouse, "source_text", rows)
     put(warehouse, "selection", [{"passage": row["passage"], "selected": True} for row in rows])
-    systems = [*(("model", f"model{at}") for at in range(models)), *(("human", f"ann{at}") for at in range(translators))]
+    systems = [
+        *(("model", f"model{at}") for at in range(models)),
+        *(("human", f"ann{at}") for at in range(translators)),
+    ]
     size = {"corpus": CORPUS, "passages": passages, "units": units, "failures": 0, "major_rate": None}
     put(warehouse, "leaderboard", [
         {**size, "kind": kind, "system": system, "mean_references": float(translators - (kind == "human"))}
@@ -46,12 +49,15 @@ def test_ten_passages_with_one_model_are_described_and_what_they_do_not_show(tmp
     found, unsaid = said(corpus(tmp_path, 1))
     assert found.startswith("10 passages of 1 document, 2 translators to compare, 1 model.\nSimilarity of a translator")
     for words in (
-        "model0 stands beside other models: it is the only one", "all passages are from one document",
-        "make up 4 units (blocks of 3 passages), and an interval takes at least 5, that is, 15 passages, or 5 documents",
-        "a translator has only one other. It takes a third translation", "nobody has labeled outputs",
-        "About 116 labels of a model's outputs, drawn at random, put its rate of errors within 10 points; labels of all "
-        "10 outputs within 34", "variorum annotate FOLDER fables",
-    ):  # fmt: skip
+        "model0 stands beside other models: it is the only one",
+        "all passages are from one document",
+        "make up 4 units (blocks of 3 passages), and an interval takes at least 5, that is, 15 passages, or",
+        "a translator has only one other. It takes a third translation",
+        "nobody has labeled outputs",
+        "About 116 labels of a model's outputs, drawn at random, put its rate of errors within 10 points",
+        "labels of all 10 outputs within 34",
+        "variorum annotate FOLDER fables",
+    ):
         assert words in unsaid
 
 
@@ -65,8 +71,8 @@ def test_what_is_missing_is_named(tmp_path: Path, models: int, translators: int,
     (own, *chapters) = parts(warehouse)
     assert own.kind == "corpus"
     assert [(each.kind, each.title) for each in chapters] == [("model", f"model{at}") for at in range(models)]
-    assert all(each.unsaid == ["How often it is wrong: too few of its outputs are labeled by people. It takes about 116 "
-                               "labels."] for each in chapters)  # fmt: skip
+    for each in chapters:
+        assert each.unsaid[0].endswith("too few of its outputs are labeled by people. It takes about 116 labels.")
 
 
 def test_open_comparisons_say_how_many_documents_they_would_take(tmp_path: Path) -> None:
@@ -114,7 +120,11 @@ def test_every_corpus_and_model_of_a_materialized_home_has_sentences(finished: P
     copy = tmp_path / "variorum.duckdb"
     copy.write_bytes((finished / "home" / "variorum.duckdb").read_bytes())
     shown = parts(DuckDBWarehouse(path=str(copy)))
-    assert [(part.kind, part.title) for part in shown][:3] == [("corpus", "tiny"), ("model", "alpha"), ("model", "beta")]
+    assert [(part.kind, part.title) for part in shown][:3] == [
+        ("corpus", "tiny"),
+        ("model", "alpha"),
+        ("model", "beta"),
+    ]
     for part in shown[:3]:
         assert part.findings
         assert part.unsaid

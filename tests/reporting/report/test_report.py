@@ -237,7 +237,9 @@ def test_a_printed_page_cuts_nothing_and_keeps_headings_with_what_follows(browse
     own.wait_for_function("document.documentElement.dataset.drawn")
     own.emulate_media(media="print")
     own.evaluate("dispatchEvent(new Event('beforeprint'))")
-    wide = "all => all.filter(each => each.getBoundingClientRect().right > 704).map(each => each.outerHTML.slice(0, 300))"
+    wide = (
+        "all => all.filter(each => each.getBoundingClientRect().right > 704).map(each => each.outerHTML.slice(0, 300))"
+    )
     assert own.locator("table, figure svg, p, li").evaluate_all(wide) == []
     assert own.locator("details:not(.beneath):not([open])").count() == 0
     style = "(each, [name, part]) => getComputedStyle(each)[name]"
@@ -259,7 +261,10 @@ def test_axe_finds_nothing_serious(browser: Browser, file: Path) -> None:
     assert own.locator(".chart svg:not([aria-hidden=true])").count() == 0
     assert all(own.locator(".chart").evaluate_all("all => all.map(each => each.ariaLabel)"))
     own.evaluate("document.querySelectorAll('tbody tr:nth-child(n+4), .chart svg g').forEach(each => each.remove())")
-    part = {"include": [["header"], ["nav"], [".exhibit"], [".findings"], [".unsaid"]], "exclude": [[".exhibit ~ .exhibit"]]}
+    part = {
+        "include": [["header"], ["nav"], [".exhibit"], [".findings"], [".unsaid"]],
+        "exclude": [[".exhibit ~ .exhibit"]],
+    }
     for scheme, where, rules in (("light", None, {}), ("dark", part, {"runOnly": ["color-contrast"]})):
         own.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         found = Axe().run(own, where, {"resultTypes": ["violations"], **rules}).response["violations"]
