@@ -57,7 +57,7 @@
   // On a narrow screen, panels stand below each other, names take at most half of the room, and titles are wrapped.
   const narrowed = (chart, room, excess) => JSON.parse(JSON.stringify(chart), (key, value) => {
     if (key === "columns") return 1;
-    if (key === "legend" && value !== null) return { columns: 2, ...value };
+    if (key === "legend" && value !== null) return { ...value, columns: 1 };
     if (key === "width") return Math.min(value, room - 100) - excess;
     if (key === "labelLimit") return Math.min(value, room / 2);
     if (key === "labelExpr") return value.replace(/\d+/, Math.round(room / 2 / letter));

@@ -25,7 +25,9 @@ def test_people_outweigh_the_panel_and_judgements_faults_and_faults_distance(tmp
     warehouse = made(tmp_path, ["alpha", "beta"], 9)
     put(warehouse, "triage", [output(at, drift=1.0, sampled=True) for at in range(9)])
     put(warehouse, "drift_score", [output(at, drift=float(at)) for at in range(9)])
-    put(warehouse, "output_diagnostic", [output(2, truncated=True, empty=True), output(3, truncated=True), output(1)])
+    put(warehouse, "output_diagnostic", [
+        output(at, truncated=at > 1, empty=at == 2) for at in (1, 2, 3)
+    ])  # fmt: skip
     panel = {3: VALID, 4: MAJOR, 5: VALID, 6: MAJOR, 7: MINOR}
     people = {5: MAJOR, 6: VALID, 8: MINOR}
     category = {MAJOR: ADDED, MINOR: CATEGORIES[2], VALID: "NONE"}

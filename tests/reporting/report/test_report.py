@@ -44,7 +44,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     own = made(tmp_path_factory.mktemp("made"), MODELS, PASSAGES, problem=LONG)
     secret = {"model": MODELS[0], "passage": "made/p0:1", "judge": "brisk", "annotator": SECRET, "item": SECRET}
     put(own, "reference", [{"passage": "made/p0:1", "translator": "ann", "text": SECRET}])
-    put(own, "source_text", [{"passage": "made/p0:1", "text": SECRET, "segments": [SECRET], "segment_ids": ["1"]}])
+    put(own, "source_text", [{"passage": "made/p0:1", "corpus": "made", "text": SECRET, "segments": [SECRET], "segment_ids": ["1"]}])
     put(own, "model_output", [{**_of(secret, "model", "passage"), "text": SECRET}])
     words = dict.fromkeys(("cause", "evidence", "problem_phrase", "correction", "abstention"), SECRET)
     put(own, "judge_vote", [{**_of(secret, "model", "passage", "judge"), **words}])
@@ -245,7 +245,7 @@ def test_a_printed_page_cuts_nothing_and_keeps_headings_with_what_follows(browse
     style = "(each, [name, part]) => getComputedStyle(each)[name]"
     for name, value, places in (
         ("breakAfter", "avoid", ["h2", "h3", "figcaption"]), ("breakInside", "avoid", ["figure", "tr", "thead"]),
-        ("display", "none", ["nav", "details.beneath"]), ("breakBefore", "page", [".part + .part"]),
+        ("display", "none", ["nav", "details.beneath"]), ("display", "contents", ["thead button"]), ("breakBefore", "page", [".part + .part"]),
     ):  # fmt: skip
         for place in places:
             assert own.locator(f"main {place}, body > {place}").first.evaluate(style, [name, place]) == value, place
