@@ -12,6 +12,7 @@ from benchmark_assets.adjudication.labels import MAJOR, MINOR, NO_CATEGORY, VALI
 from benchmark_assets.adjudication.verdicts import KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting import exhibits
 from benchmark_assets.reporting.headline import RATE
 from benchmark_assets.reporting.report import charts
@@ -175,7 +176,7 @@ def _passages(home: Home, corpus: str, worst: pl.DataFrame) -> list[Display]:
     )
     linked = [each._replace(behind=link) for each, link in zip(words[0].cells, links, strict=True)]
     table = [words[0]._replace(cells=linked), words[1], *columns(worst, "drift_score", "drift", SIMILARITY)]
-    return home.show(WORST, corpus, worst, title=f"Worst passages in {corpus}", table=table)
+    return home.show(WORST, corpus, worst, title=f"Worst passages in {corpus}", table=table, signatures=[DRIFT])
 
 
 def _parts(home: Home, corpus: str) -> pl.DataFrame:

@@ -148,9 +148,13 @@ def fill(
         read = pl.DataFrame({"passage": keys}).with_columns(corpus=pl.lit(CORPUS), document="passage", selected=True)
         put(warehouse, "source_text", read)
         put(warehouse, "selection", read)
-        faulty = grid.filter(pl.col("passage").is_in(keys[:2])).with_columns(truncated=pl.col("passage") == keys[1])
+        faulty = grid.filter(pl.col("passage").is_in(keys[:2])).with_columns(
+            truncated=pl.col("passage").is_in(keys[1:2])
+        )
         put(warehouse, "output_diagnostic", faulty)
-        wrong = grid.filter(passage=keys[0]).with_columns(label=pl.lit(MAJOR), error_category=pl.lit(CATEGORIES[0]))
+        wrong = grid.filter(pl.col("passage").is_in(keys[:1])).with_columns(
+            label=pl.lit(MAJOR), error_category=pl.lit(CATEGORIES[0])
+        )
         put(warehouse, "verdict", wrong)
         people = pl.DataFrame({"translator": TRANSLATORS}).join(pl.DataFrame({"passage": keys}), how="cross")
         put(warehouse, "human_baseline", people.with_columns(pl.Series("drift", random.gamma(4, 0.5, len(people)))))
