@@ -13,6 +13,7 @@ from resources.tables import shown
 from resources.warehouse import Warehouse
 
 INTERVAL = "95 % interval"
+"""What lines through points of a chart are. Only charts say it, where they draw one."""
 
 WIDE = 560
 """Width in pixels of a chart with a single panel."""
@@ -29,8 +30,9 @@ class Ranges(NamedTuple):
     """A chart of values with their intervals: rows one below the other, panels side by side.
 
     `values` names columns of the table; if it names several, each has a panel, or is a kind if `kind` is ''. `row`,
-    `kind` (color and shape) and `panel` are a column or an expression; `panel` may be '': one panel. `width` is that of
-    a panel in pixels, `columns` the greatest number of panels side by side, `rule` the place of a line that shows
+    `kind` (color and shape) and `panel` are a column or an expression; `panel` may be '': one panel. `unit` says what
+    the values are, if the headings of columns do not; charts add whether intervals are drawn. `width` is that of a
+    panel in pixels, `columns` the greatest number of panels side by side, `rule` the place of a line that shows
     parity or chance, and `domain` the lowest and the highest value of the axis. `rows` selects and sorts the rows to
     draw. If `in_report` is false, only Dagster's UI has the chart.
     """
@@ -39,7 +41,7 @@ class Ranges(NamedTuple):
     row: str | pl.Expr = "model"
     kind: str | pl.Expr = pl.lit("model")
     panel: str | pl.Expr = ""
-    axis: str = INTERVAL
+    unit: str = ""
     width: int = 340
     columns: int = 2
     rule: float | None = None
@@ -75,6 +77,8 @@ class Exhibit(NamedTuple):
         Chart of the rows; None for none.
     sources
         Assets from which the exhibit is computed; Dagster shows it with the first one. By default the table's name.
+    question
+        The question that the chart answers: its title in the report.
     """
 
     table: str
@@ -89,6 +93,7 @@ class Exhibit(NamedTuple):
     read: Callable[[Warehouse], pl.DataFrame] | None = None
     chart: Ranges | None = None
     sources: str = ""
+    question: str = ""
 
     @property
     def assets(self) -> list[str]:

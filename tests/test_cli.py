@@ -56,6 +56,9 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert major["free"] == 0
     assert drift["free"] > 1.3 > drift["erring"]
     assert any("of the outputs of `erring`, with an adjusted drift" in line for line in lines)
+    *_, compared = (line for line in lines if line.startswith("By "))  # never people at two references, models at three
+    assert compared.startswith("By adjusted drift, against the same references, erring and verbose are closer to the")
+    assert not any("translators from each other" in line for line in lines)
     assert len(lines) < 30
     assert done.stderr == ""
 

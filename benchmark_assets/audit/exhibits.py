@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.audit.calibration import confusions_of_judges
 from benchmark_assets.audit.overlap import overlaps
 from benchmark_assets.audit.rated import PANEL, anonymous, names_of_people, without_names
-from resources.exhibits import INTERVAL, Exhibit, Ranges
+from resources.exhibits import Exhibit, Ranges
 from resources.warehouse import Warehouse
 
 
@@ -27,13 +27,14 @@ OUTCOMES = Exhibit(
     "audit_outcome", "outcomes", order="raters model band", columns="raters outputs judged valid minor major uncertain "
     "major_rate any_rate any_corrected judge_standing problem", brief=lambda rows: rows.filter(pl.col("judged") > 0),
     words="Errors found by the panel in outputs with high drift, and by people in a sample of all outputs.",
-    sources="audit_outcome triage",
+    sources="audit_outcome triage", question="How many of the judged outputs are wrong?",
 )  # fmt: skip
 CATEGORIES = Exhibit(
     "error_category", "categories", "Errors by category",
     "Number of errors of each category, as found by the panel and by people.", "raters -major -minor error_category",
     "raters error_category minor minor_share major major_share",
     rows=lambda rows: rows.filter(pl.col("minor") + pl.col("major") > 0, model=""), sources="audit_outcome",
+    question="Which kinds of errors are there?",
 )  # fmt: skip
 CALIBRATION = Exhibit(
     "judge_calibration", "calibration", "Calibration of the judges",
@@ -43,19 +44,21 @@ CALIBRATION = Exhibit(
         "exact major_f1 any_f1 kappa", "judge",
         pl.when(pl.col("judge").str.starts_with("panel")).then(pl.lit("panel")).otherwise(pl.lit("judge")),
     ),
+    question="How far do the judges agree with people?",
 )  # fmt: skip
 RELIABILITY = Exhibit(
     "judge_reliability", "confidence", "Confidence of the judges",
     "How often each judge agrees with people, by the confidence that the judge states.", "judge confidence",
-    sources="judge_calibration",
+    sources="judge_calibration", question="Are the judges right when they are sure?",
 )  # fmt: skip
 ESTIMATES = Exhibit(
     "error_estimate", "errors", "Errors of all outputs", order="model region",
     columns="model outputs labelled covered missing_share minor_rate major_rate major_rate_least major_rate_most "
     "any_rate problem",
     brief=lambda rows: rows.filter(region="all").sort("any_rate", "model"),
-    chart=Ranges("minor_rate major_rate any_rate", kind=pl.lit("people"), axis=f"% of the covered outputs, {INTERVAL}",
+    chart=Ranges("minor_rate major_rate any_rate", kind=pl.lit("people"), unit="% of the covered outputs",
                  width=220, columns=3),
+    question="How many of all outputs are wrong?",
 )  # fmt: skip
 ANCHORED = Exhibit(
     "anchored_estimate", "errors, with verdicts", "Error rates from labels and verdicts",
@@ -76,6 +79,7 @@ METRICS = Exhibit(
     "models as people do; acc-eq within passages measures whether it ranks outputs of the same passage as people do. "
     "The share of outputs with high drift is larger in the sample than in the corpus.",
     "statistic grouping metric", brief=lambda rows: rows.drop_nulls("value"),
+    question="Which metrics agree with people?",
 )  # fmt: skip
 TESTS = Exhibit(
     "metric_comparison", "tests", "Tests of metrics",

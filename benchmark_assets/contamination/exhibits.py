@@ -3,7 +3,7 @@
 import polars as pl
 
 from benchmark_assets.contamination.judging import INDEPENDENT
-from resources.exhibits import INTERVAL, Exhibit, Ranges
+from resources.exhibits import Exhibit, Ranges
 
 
 def _dependent(rows: pl.DataFrame) -> pl.DataFrame:
@@ -19,7 +19,8 @@ KNOWN = Exhibit(
     "-log_ratio model translator",
     columns="model translator verdict passages copied_passages share near others_near log_ratio longest sim_best "
     "sim_best_without chrf chrf_without", brief=_dependent,
-    chart=Ranges("share", pl.format("{} / {}", "model", "translator"), axis=f"% of passages copied, {INTERVAL}"),
+    chart=Ranges("share", pl.format("{} / {}", "model", "translator"), unit="% of passages copied"),
+    question="Which references do the models repeat?",
 )  # fmt: skip
 PASSAGES = Exhibit("copied_passage", "passages", order="model translator passage", sources="contamination")
 KINSHIP = Exhibit(
@@ -38,7 +39,8 @@ MEMORY = Exhibit(
     "longest cloze cloze_others cloze_gap cloze_passages",
     chart=Ranges(
         "cloze_gap", pl.format("{} / {}", "model", "translator"), rule=0,
-        axis=f"right words, more than of other translators, {INTERVAL}", rows=lambda rows: rows.drop_nulls("cloze_gap"),
+        unit="right words, more than of other translators", rows=lambda rows: rows.drop_nulls("cloze_gap"),
     ),
+    question="Which references do the models know by heart?",
 )  # fmt: skip
 EXHIBITS = [KNOWN, PASSAGES, KINSHIP, MEMORY]

@@ -8,7 +8,7 @@ SPANS = Exhibit(
     "error 5 and a critical error 25; an output loses at most 25. ESA is the judge's own score from 0 to 100.",
     "judge -mqm", "judge model outputs abstained missing_share mqm mqm_least mqm_most esa minor major critical "
     "unlocated judge_standing problem",
-    chart=Ranges("mqm", panel="judge", axis="mean MQM score, 95 % interval", width=190, in_report=False),
+    chart=Ranges("mqm", panel="judge", unit="mean MQM score", width=190, in_report=False),
 )  # fmt: skip
 RATES = Exhibit(
     "span_rate", "errors per output", "Error spans by category", "Mean number of errors per output.",

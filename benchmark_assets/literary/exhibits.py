@@ -7,7 +7,7 @@ import polars as pl
 from benchmark_assets.literary.anchored import win_rates
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.literary.works import WORK
-from resources.exhibits import INTERVAL, Exhibit, Ranges
+from resources.exhibits import Exhibit, Ranges
 from resources.tables import cells, markdown, with_signatures
 from resources.warehouse import Warehouse
 
@@ -20,7 +20,8 @@ SCORES = Exhibit(
     "aspect -score", "aspect model chunks abstained missing_share works machine unsure human score score_least "
     "score_most score_controlled score_corrected interval_of judge_standing problem",
     sources="literary_score head_to_head",
-    chart=Ranges("score", panel="aspect", axis=f"score, {INTERVAL}", rule=PARITY, domain=(0, 100)),
+    chart=Ranges("score", panel="aspect", unit="score", rule=PARITY, domain=(0, 100)),
+    question="Are the outputs as good as the human translation?",
 )  # fmt: skip
 SEATS = Exhibit(
     "ensemble_calibration", "calibration", "Calibration of the ensemble",
@@ -30,7 +31,7 @@ SEATS = Exhibit(
         "coverage accuracy", pl.concat_str(
             "kind", *(pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("judge", "aspect")),
             pl.format("weight {}", "weight"), separator=" ", ignore_nulls=True,
-        ), pl.lit("judge"), axis=f"%, {INTERVAL}", width=180, rule=PARITY, domain=(0, 100), in_report=False,
+        ), pl.lit("judge"), unit="%", width=180, rule=PARITY, domain=(0, 100), in_report=False,
     ),
 )  # fmt: skip
 BY_PEOPLE = Exhibit(
@@ -43,7 +44,7 @@ GLOSSARY = Exhibit(
     "adherence_summary", "adherence", "Terms of the glossary",
     "Share of the glossary's terms that outputs use, and the share that the human translation of the same chunks uses.",
     "-adherence",
-    chart=Ranges("adherence human_adherence", kind="", axis=f"% of the terms, {INTERVAL}", in_report=False),
+    chart=Ranges("adherence human_adherence", kind="", unit="% of the terms", in_report=False),
 )  # fmt: skip
 WIN_RATES = Exhibit(
     "anchored_win_rate", "", "Win rates and LT by people",

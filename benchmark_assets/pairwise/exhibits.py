@@ -21,12 +21,13 @@ STRENGTHS = Exhibit(
     "lt_fixed_least lt_fixed_most lt_fixed_controlled lt lt_controlled lt_corrected en first_rate reliability "
     "judge_standing correction_problem",
     rows=_with_contract, sources="pairwise_score anchor_score",
-    chart=Ranges("lt_fixed", "system", "kind", "slice", "LT beside the anchors, 95 % interval", domain=(0, 10)),
+    chart=Ranges("lt_fixed", "system", "kind", "slice", "LT beside the anchors", domain=(0, 10)),
+    question="How strong are the models beside the anchors?",
 )  # fmt: skip
 MARKS = Exhibit(
     "rubric_summary", "marks", "Marks", "Marks from 1 to 5 by each judge.", "judge -mean",
     "judge model outputs abstained missing_share mean mean_least mean_most median useful perfect judge_standing "
     "problem",
-    chart=Ranges("mean", panel="judge", axis="mean mark, 95 % interval", width=190, domain=(1, 5), in_report=False),
+    chart=Ranges("mean", panel="judge", unit="mean mark", width=190, domain=(1, 5), in_report=False),
 )  # fmt: skip
 EXHIBITS = [STRENGTHS, MARKS, Exhibit("anchor_score", "anchors", order="base_set slice -lt", rows=_with_contract)]

@@ -10,6 +10,7 @@ import polars as pl
 
 from benchmark_assets.reporting.headline import RATE
 from benchmark_assets.reporting.leaderboard import groups, in_order
+from benchmark_assets.reporting.sentences import among_people
 from resources import catalogue, tables
 from resources.warehouse import Warehouse
 
@@ -22,8 +23,9 @@ def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     from it."""
     key = pl.DataFrame({"corpus": [corpus]})
     board = warehouse.read("leaderboard", key)
-    models, people = (in_order(board.filter(kind=kind)) for kind in ("model", "human"))
-    yield f"{models['passages'][0]} passages, each with {len(people)} human translations."
+    models = in_order(board.filter(kind="model"))
+    people = board.filter(kind="human").height
+    yield f"{models['passages'][0]} passages, each with {people} human translations."
     yield f"{next(iter(groups(models)))}\n"
     shown = models.select(*tables.cells("leaderboard", "system", RATE, "drift_adjusted", "outlier_rate"))
     yield f"{tables.plain(shown)}\n"
@@ -31,14 +33,11 @@ def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     yield f"\n{MEANING}:"
     models = models.with_columns(rate=tables.cell(catalogue.column("leaderboard", RATE)))
     wrong = models.sort(RATE, descending=True, nulls_last=True).row(0, named=True)
-    near, *_, far = models.drop_nulls("drift_adjusted").sort("drift_adjusted").iter_rows(named=True)
+    far = models.drop_nulls("drift_adjusted").sort("drift_adjusted").row(-1, named=True)
     yield (
         f"people find major errors in {wrong['rate']} % of the outputs of `{wrong['system']}`, with an adjusted drift "
         f"of {wrong['drift_adjusted']:.2f},"
     )
     yield f"and in {far['rate']} % of the outputs of `{far['system']}`, the most distant model."
-    nearest, *_, farthest = people["drift_adjusted"].sort()
-    yield (
-        f"The adjusted drift of the translators from each other is {nearest:.2f} to {farthest:.2f}, that of the models "
-        f"{near['drift_adjusted']:.2f} to {far['drift_adjusted']:.2f}."
-    )
+    verdicts = warehouse.read("human_range", key).filter(measure="drift_adjusted")
+    yield from among_people(verdicts, "adjusted drift, against the same references")

@@ -319,7 +319,7 @@ def published_summary(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
     return refresh(context, warehouse, compute, settings, EXHIBITS, sparse=True)
 
 
-@dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
+@dg.asset(group_name="reporting", code_version="3", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
 def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """All aggregates as one HTML page that needs no network. The asset's version is a hash of the page.
 

@@ -13,7 +13,7 @@ from benchmark_assets.metrics.entries import MEAN_RANK, METRICS, OUTLIER
 from benchmark_assets.metrics.unmeasured import BAND, WORTH, unmeasured
 from benchmark_assets.reporting.leaderboard import COVERAGE, headline
 from resources import catalogue
-from resources.exhibits import INTERVAL, WIDE, Exhibit, Ranges, ordered
+from resources.exhibits import WIDE, Exhibit, Ranges, ordered
 from resources.tables import cells, shown, with_signatures
 
 
@@ -53,6 +53,7 @@ BOARD = Exhibit(
     "the length offset of a corpus can improve if a bad output is missing, so ranks are by means over passages. A "
     "human translator is scored against the other translators, which shows how much human translations differ.",
     sources="leaderboard metric_rank drift_score human_baseline",
+    question="How near are the models to the translators?",
 )  # fmt: skip
 ORIGINS = Exhibit(
     "leaderboard", "", "Origin of the outputs",
@@ -70,10 +71,10 @@ DRIFT = Exhibit(
     "Distance of outputs from the centroid of the references, in units of the spread of the human translations. "
     "Dashed lines separate the bands, the thick line is the median, and the last bar includes all higher values. "
     "Quantiles and counts describe these outputs. They are not estimates, so they have no intervals.",
-    sources="drift_score human_baseline triage",
+    sources="drift_score human_baseline triage", question="How far are the texts from the references?",
 )  # fmt: skip
 COSTS = Exhibit(
-    "package_cost", "", "Costs", sources="model_call",
+    "package_cost", "", "Costs", sources="model_call", question="What was the money spent on?",
     columns="model purpose calls prompt_tokens completion_tokens paid uncertain at_most corrected",
 )  # fmt: skip
 COST_RULE = (
@@ -86,7 +87,7 @@ FRONTIER = Exhibit(
     "What the outputs of each model cost beside what orders the models, or else beside their similarity, which is a "
     "distance, not quality. Beaten by: the cheapest model that costs no more and scores no worse, by the values alone. "
     "Models with a call of unknown cost, and outputs that were imported, are left out.",
-    sources="leaderboard model_call",
+    sources="leaderboard model_call", question="What does a better value cost?",
 )  # fmt: skip
 UNMEASURED = Exhibit(
     "unmeasured_output", "", "Outputs without a measure",
@@ -104,14 +105,15 @@ WORDS = Exhibit(
     "leaderboard", "", "Words of the references",
     "Share of the words in the references that a model's outputs have: the mean over passages. A good translation may "
     "use other words; compare the kinds and the models. `variorum contrast` shows the words of two models.",
-    sources="drift_score",
+    sources="drift_score", question="Which words of the references do the models have?",
 )  # fmt: skip
 RANKS = Exhibit(
     "metric_rank", "", "Ranks",
     "Rank of each system among the models, by each measure, and the mean of its ranks. Rank 1 is the nearest to the "
     "references. These are ranks of distance, not of quality, so systems are listed by name.",
     "apart system", "system kind apart", brief=lambda rows: rows.filter(measure=MEAN_RANK),
-    chart=Ranges("value", named("system", "kind"), "kind", axis=f"mean rank, {INTERVAL}", width=WIDE),
+    chart=Ranges("value", named("system", "kind"), "kind", unit="mean rank", width=WIDE),
+    question="Where do the models stand by all measures together?",
 )  # fmt: skip
 CONCORDANCE = Exhibit(
     "metric_concordance", "concordance", "Concordance of measures",
@@ -119,7 +121,8 @@ CONCORDANCE = Exhibit(
     "statistic -value measure other", "measure other models",
     brief=lambda rows: rows.filter(statistic="tau_b").drop_nulls("value"), sources="metric_rank",
     chart=Ranges("value", pl.format("{} / {}", *cells("metric_concordance", "measure", "other")),
-                 axis=f"τ-b, {INTERVAL}", width=WIDE, rule=0, domain=(-1, 1)),
+                 unit="τ-b", width=WIDE, rule=0, domain=(-1, 1)),
+    question="Do the measures put the models in the same order?",
 )  # fmt: skip
 DIFFERENCES = Exhibit(
     "system_comparison", "differences", "Differences of similarity",
@@ -129,7 +132,7 @@ DIFFERENCES = Exhibit(
     columns="system other passages difference answer detectable", rows=_models_first, brief=_by_similarity,
     full="corpus measure system other passages units difference p p_family answer detectable",
     chart=Ranges("difference", pl.format("{} – {}", "system", "other"), "answer", columns=1, rule=0,
-                 axis=f"difference of similarity to the closest reference, {INTERVAL}", in_report=False),
+                 unit="difference of similarity to the closest reference", in_report=False),
 )  # fmt: skip
 MEANS = Exhibit(
     "metric_summary", "means", "Means of further metrics", chart=Ranges(
@@ -153,6 +156,7 @@ CLOSEST = Exhibit(
     "closest_share", "", "Closest reference",
     "Share of passages in which each translator's reference is the most similar to a system's output.",
     "-kind system translator", "system kind passages", sources="translator_agreement",
+    question="To whose translation are the texts closest?",
 )  # fmt: skip
 SLICES = Exhibit(
     "slice_summary", "", "Parts of the corpus",
@@ -166,13 +170,14 @@ RANGE = Exhibit(
     "them within the margin, or nearer than one and farther than another. Otherwise it cannot be told, and the table "
     "says how many units are needed. Nearness is not quality: models may be nearer than a good translator.",
     "-measure model", sources="human_range drift_score reference_envelope",
+    question="Are the models as far from the translators as these are from each other?",
 )  # fmt: skip
 FROM_TRANSLATORS = Exhibit(
     "human_difference", "differences", "Models and each translator",
     "Mean scores of each model and each translator, scored against the references of the other translators.",
     "-measure model translator", brief=_by_model, sources="human_range", chart=Ranges(
         "difference", pl.format("{} – {}", "model", "translator"), panel="measure",
-        axis=f"model – translator, {INTERVAL}", width=250, rule=0, in_report=False,
+        unit="model – translator", width=250, rule=0, in_report=False,
     ),
 )  # fmt: skip
 REFERENCES = Exhibit(
@@ -186,7 +191,7 @@ REFERENCES = Exhibit(
     chart=Ranges(
         "difference", "translator", "verdict",
         pl.format("{}: {}", "view", *cells("reference_examination", "measure")),
-        axis=f"translator – others, {INTERVAL}", width=170, columns=3, rule=0, in_report=False,
+        unit="translator – others", width=170, columns=3, rule=0, in_report=False,
         rows=lambda rows: rows.drop_nulls("difference"),
     ),
 )  # fmt: skip
@@ -212,7 +217,8 @@ OUTLIERS = Exhibit(
     "Share of each system's texts above the threshold. Every text is scored against the references of all translators "
     "except one, so that models and translators have the same number of references.",
     "share kind system", sources="human_range",
-    chart=Ranges("share", named("system", "kind"), "kind", axis=f"% of texts above the threshold, {INTERVAL}"),
+    chart=Ranges("share", named("system", "kind"), "kind", unit="% of texts above the threshold"),
+    question="How many texts are farther away than human translations are?",
 )  # fmt: skip
 EXHIBITS = [
     CONCORDANCE, DIFFERENCES, MEANS, AGREEMENT, RANGE, FROM_TRANSLATORS, REFERENCES, WITHOUT, OUTLIER_THRESHOLDS,

@@ -20,7 +20,7 @@ SENSITIVITY = Exhibit(
     "sensitivity", "", "Sensitivity to damage (AUC)",
     "Probability that a damaged translation scores worse than a sound one, by metric. 0.5 is chance.",
     "kind severity metric", brief=lambda rows: rows.drop_nulls("auc"),
-    chart=Ranges("auc", "kind", panel=pl.format("severity {}", "severity"), axis="AUC of drift", width=145, columns=3,
+    chart=Ranges("auc", "kind", panel=pl.format("severity {}", "severity"), unit="AUC of drift", width=145, columns=3,
                  rule=0.5, domain=(0, 1), rows=_by_detection, in_report=False),
 )  # fmt: skip
 THRESHOLDS = Exhibit(

@@ -12,7 +12,7 @@ from benchmark_assets.understanding import leakage, stored
 from benchmark_assets.understanding.board import BASELINE, MODEL, TRAINED
 from benchmark_assets.understanding.task_scores import BASELINE_SCORE, NEIGHBOURS
 from resources.catalogue import declared
-from resources.exhibits import INTERVAL, Exhibit, Ranges, described
+from resources.exhibits import Exhibit, Ranges, described
 from resources.tables import cell, cells, computed, markdown, with_signatures
 from resources.warehouse import Warehouse
 
@@ -22,14 +22,15 @@ KINDS = [BASELINE, MODEL, TRAINED]
 SCORES = Exhibit(
     "task_score", "scores", "Scores by task", order="task -score model",
     full="task model seeds samples unusable score score_sd macro",
-    chart=Ranges("score", panel="task", axis=f"score, {INTERVAL}", width=170, domain=(0, 100), in_report=False),
+    chart=Ranges("score", panel="task", unit="score", width=170, domain=(0, 100), in_report=False),
 )  # fmt: skip
 MEANS = Exhibit(
     "understanding_board", "", "Mean scores",
     "Mean over the tasks of a benchmark in a language, from 0 to 100. A system has no mean if it has no score in a "
     "task in which some model has a score.",
     "benchmark -score system", "benchmark system kind tasks score missing",
-    chart=Ranges("score", "system", "kind", "benchmark", f"score, {INTERVAL}", domain=(0, 100)),
+    chart=Ranges("score", "system", "kind", "benchmark", "score", domain=(0, 100)),
+    question="Which system understands the texts best?",
 )  # fmt: skip
 OF_TASKS = Exhibit("understanding_board", "", "Tasks of", "Score of every system on every task, from 0 to 100.")
 TRAINED_ON = Exhibit(
@@ -43,7 +44,7 @@ DIFFERENCES = Exhibit(
     "benchmark language task -difference", "benchmark model other difference answer detectable",
     brief=lambda rows: rows.filter(task=""), chart=Ranges(
         "difference", pl.format("{} – {}", "model", "other"), "answer",
-        pl.format("{} {}", "benchmark", "language"), f"difference of mean score, points, {INTERVAL}", columns=1, rule=0,
+        pl.format("{} {}", "benchmark", "language"), "difference of mean score, points", columns=1, rule=0,
         in_report=False,
     ),
 )  # fmt: skip

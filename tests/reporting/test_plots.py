@@ -124,10 +124,16 @@ def test_what_has_rows_is_drawn_with_its_names(asset: str, known: Warehouse) -> 
         assert any(str(name) in text for text in shown), (name, shown)
 
 
+def ranges(rows: pl.DataFrame, width: int = 340, columns: int = 2) -> charts.Spec:
+    drawn = charts.ranges(rows, Ranges("value", width=width, columns=columns))
+    assert drawn is not None
+    return drawn
+
+
 def test_names_are_shown_as_they_are_and_nothing_in_them_is_markup() -> None:
     rows = pl.DataFrame({"row": HOSTILE}).with_columns(panel=pl.lit(""), kind=pl.lit("model"), value=1, low=0.5, high=2)
     for title in (HOSTILE[0] + HOSTILE[1], HOSTILE[2] + HOSTILE[6], HOSTILE[-1]):
-        markdown = pictured([(title, charts.ranges(rows, Ranges("value")))])
+        markdown = pictured([(title, ranges(rows))])
         assert len(markdown) < MOST
         (picture,) = pictures(markdown)
         kinds = {element.tag.rpartition("}")[2] for element in picture.iter()}
@@ -144,7 +150,7 @@ def test_plots_take_no_more_room_than_they_may_and_say_what_is_left_out() -> Non
             {"panel": panel, "row": f"system {at}", "kind": "model", "value": at, "low": at - 1, "high": at + 1}
             for panel in ("similarity", "drift") for at in range(systems)
         ]  # fmt: skip
-        return charts.ranges(pl.DataFrame(rows), Ranges("value"))
+        return ranges(pl.DataFrame(rows))
 
     whole = pictured([("few", board(3))])
     assert "**few**" in whole
@@ -162,7 +168,7 @@ def test_plots_take_no_more_room_than_they_may_and_say_what_is_left_out() -> Non
 
 def test_pictures_fit_the_window_and_have_a_ground_of_their_own() -> None:
     rows = pl.DataFrame([{"panel": p, "row": "a", "kind": "model", "value": 1, "low": 0, "high": 2} for p in "xyz"])
-    picture = ElementTree.fromstring(svg(charts.ranges(rows, Ranges("value", width=900, columns=3))))
+    picture = ElementTree.fromstring(svg(ranges(rows, width=900, columns=3)))
     assert float(picture.get("width", 0)) == WIDTH
     ground = picture.find(f"{{{SVG}}}rect")
     assert ground is not None

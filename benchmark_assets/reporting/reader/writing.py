@@ -24,6 +24,7 @@ from benchmark_assets.people.form import Choice
 from benchmark_assets.people.items import SheetItem
 from benchmark_assets.people.sample import SentItem, drawn, fitted
 from benchmark_assets.reporting.reader.content import Record, shown
+from benchmark_assets.reporting.terms import LABELING, TERMS, glossary
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
 from resources.warehouse import Warehouse
@@ -148,6 +149,7 @@ def _put(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
         guide=guide,
         made="<p>What they are worth:</p>".join(map(_listed, (signatures, lines))) if signatures else "",
+        terms=glossary(LABELING if "annotator" in index else TERMS),
         mode="blind" if "annotator" in index else "reading",
     )
     place = room(private)

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from resources.exhibits import WIDE, Ranges
+from resources.exhibits import INTERVAL, WIDE, Ranges
 
 Spec = dict[str, Any]
 """A chart, or a part of one, as a Vega-Lite specification (https://vega.github.io/vega-lite/docs)."""
@@ -66,6 +66,7 @@ COMMON: Spec = {
     "config": {
         "background": "transparent", "font": FONT, "aria": False, "header": _WORDS, "view": {"stroke": None},
         "legend": {**_WORDS, "labelLimit": 190},
+        "title": {"anchor": "start", "color": COLORS["quiet"], "fontSize": 11, "fontWeight": "normal", "offset": 8},
         "axis": {
             **_WORDS, "domainColor": COLORS["quiet"], "tickColor": COLORS["quiet"], "gridColor": COLORS["grid"],
             "titleFontWeight": "normal", "labelLimit": 240, "labelSeparation": 5,
@@ -78,8 +79,8 @@ LABEL = 46
 """Width in pixels of a segment that has room for its label."""
 
 
-def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec:
-    """Chart of values with their intervals: one row for each name, panels side by side.
+def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec | None:
+    """Chart of values with their intervals: one row for each name, panels side by side. None if no panel is left.
 
     Parameters
     ----------
@@ -87,9 +88,18 @@ def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec:
         Columns `panel`, `row`, `kind`, `value`, `low`, `high`, in the order in which rows and panels are drawn. Rows
         with a null `value` are skipped.
     chart
-        Axis, sizes and rule. By default, each panel has its own domain.
+        Unit, sizes and rule. By default, each panel has its own domain; then a panel in which all is at one place is
+        left out, because its axis could have no two ticks.
     """
     rows = rows.drop_nulls("value")
+    if chart.domain is None:
+        ends = (
+            pl.min_horizontal("value", "low", pl.lit(chart.rule)),
+            pl.max_horizontal("value", "high", pl.lit(chart.rule)),
+        )
+        rows = rows.filter(ends[0].min().over("panel") < ends[1].max().over("panel"))
+    if rows.is_empty():
+        return None
     panels, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("panel", "kind"))
     legend = {"title": None, "orient": "top", "symbolSize": 70} if len(kinds) > 1 else None
     color, shape = _looks(kinds, legend)
@@ -102,29 +112,30 @@ def ranges(rows: pl.DataFrame, chart: Ranges) -> Spec:
     if chart.rule is not None:
         line = {"type": "rule", "strokeDash": [5, 3], "color": COLORS["ink"]}
         layers.append(_layer(line, {"x": _number("rule")}, data={"values": [{"rule": chart.rule}]}))
-    x = {"scale": scale, "title": chart.axis}
+    x = {"scale": scale, "title": None}
     interval = {"x": _number("low", **x), "x2": {"field": "high"}}
     layers.append(_layer({"type": "rule", "strokeWidth": 2}, base | interval))
     point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
     layers.append(_layer(point, base | {"x": _number("value", **x, axis={"tickCount": 5}), "shape": shape}))
     layered = {"layer": layers, "width": chart.width, "height": {"step": STEP}}
+    unit = _unit(chart.unit, rows)
     if len(panels) == 1 and panels[0] == "":
-        return _spec(layered, rows)
+        return _spec(layered, rows, unit)
     header = {"title": None, "labelFontWeight": "bold", "labelAnchor": "start", "labelLimit": chart.width}
     facets = {"facet": _name("panel", panels, header=header), "spec": layered}
     resolved = {"scale": {"x": "independent" if chart.domain is None else "shared"}}
-    return _spec(facets | {"columns": min(chart.columns, len(panels)), "resolve": resolved}, rows)
+    return _spec(facets | {"columns": min(chart.columns, len(panels)), "resolve": resolved}, rows, unit)
 
 
-def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Sequence[float]) -> Spec:
+def dodged(rows: pl.DataFrame, unit: str, kinds: Sequence[str], *, domain: Sequence[float]) -> Spec:
     """Chart of values with their intervals. In every row, the kinds are one below the other.
 
     Parameters
     ----------
     rows
         As for `ranges`; `panel` is ignored.
-    axis, domain
-        Title of the axis (the quantity and its unit), and its lowest and highest value.
+    unit, domain
+        The quantity, and the lowest and highest value of the axis.
     kinds
         Names of the kinds from top to bottom.
     """
@@ -134,14 +145,16 @@ def dodged(rows: pl.DataFrame, axis: str, kinds: Sequence[str], *, domain: Seque
         "color": color, "tooltip": _tips(row="name", kind="kind", value="value", low="from", high="to"),
     }  # fmt: skip
     scale = {"domain": list(domain)}
-    interval = {"x": _number("low", scale=scale, title=axis), "x2": {"field": "high"}}
+    interval = {"x": _number("low", scale=scale, title=None), "x2": {"field": "high"}}
     rule = _layer({"type": "rule", "strokeWidth": 1.5}, base | interval)
     value = {"x": _number("value", scale=scale), "shape": shape}
     points = _layer({"type": "point", "filled": True, "size": 50, "opacity": 1}, base | value)
-    return _spec({"layer": [rule, points], "width": WIDE, "height": {"step": 10, "for": "offset"}}, rows)
+    return _spec(
+        {"layer": [rule, points], "width": WIDE, "height": {"step": 10, "for": "offset"}}, rows, _unit(unit, rows)
+    )
 
 
-def scatter(rows: pl.DataFrame, x_axis: str, y_axis: str) -> Spec:
+def scatter(rows: pl.DataFrame, x_axis: str, unit: str) -> Spec:
     """Chart of values with their intervals over costs, which have a logarithmic axis. Each point has its name.
 
     Parameters
@@ -153,7 +166,7 @@ def scatter(rows: pl.DataFrame, x_axis: str, y_axis: str) -> Spec:
     base = {"x": _number("x", scale={"type": "log"}, title=x_axis), "color": color,
             "tooltip": _tips(row="name", x="cost", value="value", low="from", high="to")}  # fmt: skip
     scale = {"zero": False, "nice": True}
-    interval = {"y": _number("low", scale=scale, title=y_axis), "y2": {"field": "high"}}
+    interval = {"y": _number("low", scale=scale, title=None), "y2": {"field": "high"}}
     value = {"y": _number("value", scale=scale)}
     text = {"type": "text", "align": "left", "dx": 7, "dy": -6, "fontSize": 10}
     layers = [
@@ -161,10 +174,10 @@ def scatter(rows: pl.DataFrame, x_axis: str, y_axis: str) -> Spec:
         _layer({"type": "point", "filled": True, "size": 70, "opacity": 1}, base | value),
         _layer(text, base | value | {"color": {"value": COLORS["ink"]}, "text": {"field": "row", "type": "nominal"}}),
     ]
-    return _spec({"layer": layers, "width": WIDE, "height": 260}, rows)
+    return _spec({"layer": layers, "width": WIDE, "height": 260}, rows, _unit(unit, rows))
 
 
-def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: str) -> Spec:
+def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, unit: str) -> Spec:
     """Histograms one below the other, with lines at the edges of the bands and at the medians.
 
     Parameters
@@ -181,7 +194,7 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
     color = _color("kind", kinds, [KINDS[kind][0] for kind in kinds])
     ticks = {"values": [0, *edges], "format": ".3~f"}
     bars = _layer({"type": "bar", "binSpacing": 0, "orient": "vertical"}, {
-        "x": _number("start", title=axis, axis=ticks, bin="binned", scale={"domain": [0, most]}),
+        "x": _number("start", title=None, axis=ticks, bin="binned", scale={"domain": [0, most]}),
         "x2": {"field": "end"}, "y": _number("share", axis=None), "color": color,
         "tooltip": _tips(row="name", start="from", end="to", share="share", median="median"),
     })  # fmt: skip
@@ -196,10 +209,10 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
         "spec": {"layer": layers, "width": 620, "height": 30},
         "spacing": 4, "resolve": {"scale": {"y": "independent"}},
     }  # fmt: skip
-    return _spec(chart, bins)
+    return _spec(chart, bins, unit)
 
 
-def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
+def shares(rows: pl.DataFrame, order: Sequence[str], unit: str) -> Spec:
     """Stacked bars of shares that add up to 1. Segments of at least `LABEL` pixels are labeled with percentages.
 
     Parameters
@@ -218,7 +231,7 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
     )
     base = {"y": _names(rows, order)}
     bars = _layer({"type": "bar", "stroke": COLORS["ink"], "strokeWidth": 0.5}, base | {
-        "x": _number("before", scale={"domain": [0, 1]}, axis={"format": "%", "title": axis}), "x2": {"field": "to"},
+        "x": _number("before", scale={"domain": [0, 1]}, axis={"format": "%", "title": None}), "x2": {"field": "to"},
         "color": _color("level", list(LEVELS), LEVELS.values()),
         "tooltip": _tips(row="name", level="level", count="outputs", share="share"),
     })  # fmt: skip
@@ -227,10 +240,10 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
     words = _layer({"type": "text", "color": ON_COLOR, "fontSize": 10}, place, transform=wide)
     header = {"title": None, "labelFontWeight": "bold", "labelAnchor": "start"}
     layered = {"layer": [bars, words], "width": WIDE, "height": {"step": STEP + 4}}
-    return _spec({"facet": _name("panel", panels, header=header), "columns": 1, "spec": layered}, segments)
+    return _spec({"facet": _name("panel", panels, header=header), "columns": 1, "spec": layered}, segments, unit)
 
 
-def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: int = WIDE) -> Spec:
+def amounts(rows: pl.DataFrame, unit: str, kinds: Mapping[str, str], *, width: int = WIDE) -> Spec:
     """Bars of amounts, each followed by its number. In every row, the kinds are one below the other.
 
     Parameters
@@ -243,14 +256,14 @@ def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: i
     color = _color("kind", list(kinds), kinds.values())
     base = {
         "y": _names(rows), "yOffset": _name("kind", list(kinds)),
-        "x": _number("value", title=axis, axis={"tickMinStep": 0.0001, "tickCount": 6}),
+        "x": _number("value", title=None, axis={"tickMinStep": 0.0001, "tickCount": 6}),
         "tooltip": _tips(row="name", kind="kind", words="value"),
     }  # fmt: skip
     bar = {"type": "bar", "stroke": COLORS["ink"], "strokeWidth": 0.5}
     bars = _layer(bar, base | {"color": color if len(kinds) > 1 else color | {"legend": None}})
     text = {"type": "text", "align": "left", "dx": 4, "color": COLORS["ink"], "fontSize": 10}
     words = _layer(text, base | {"text": {"field": "words", "type": "nominal"}})
-    return _spec({"layer": [bars, words], "width": width, "height": {"step": 14, "for": "offset"}}, rows)
+    return _spec({"layer": [bars, words], "width": width, "height": {"step": 14, "for": "offset"}}, rows, unit)
 
 
 def _layer(mark: Spec, encoding: Spec, **more: Any) -> Spec:
@@ -292,7 +305,16 @@ def _tips(**titles: str) -> list[Spec]:
     return [{"field": name, "type": "nominal", "title": title} for name, title in titles.items()]
 
 
-def _spec(chart: Spec, rows: pl.DataFrame) -> Spec:
-    """A chart of rows, which are rounded to five decimals."""
+def _unit(unit: str, rows: pl.DataFrame) -> str:
+    """What the values are, and whether the rows have intervals that can be drawn."""
+    drawn = rows.select(pl.col("low") < pl.col("high")).to_series().fill_null(value=False)
+    if not drawn.any():
+        return unit
+    where = INTERVAL if drawn.all() else f"{INTERVAL} where there is one"
+    return f"{unit}, {where}" if unit else where
+
+
+def _spec(chart: Spec, rows: pl.DataFrame, unit: str) -> Spec:
+    """A chart of rows, which are rounded to five decimals, under its unit."""
     values = rows.with_columns(pl.selectors.float().round(5)).to_dicts()
-    return COMMON | {"data": {"values": values}, **chart}
+    return COMMON | ({"title": {"text": unit}} if unit else {}) | {"data": {"values": values}, **chart}

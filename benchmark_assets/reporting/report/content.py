@@ -30,6 +30,7 @@ from benchmark_assets.pairwise.exhibits import MARKS, STRENGTHS
 from benchmark_assets.people.mqm import WEIGHTS
 from benchmark_assets.reporting import contrast, exhibits, frontier, leaderboard
 from benchmark_assets.reporting.exhibits import COST_RULE, COSTS, measures, named, published
+from benchmark_assets.reporting.headline import RATE
 from benchmark_assets.reporting.leaderboard import COVERAGE, groups, headline, in_order, marked
 from benchmark_assets.reporting.report import ASSETS, charts
 from benchmark_assets.reporting.report.display import (
@@ -45,6 +46,7 @@ from benchmark_assets.reporting.report.display import (
     spread,
 )
 from benchmark_assets.reporting.report.findings import findings
+from benchmark_assets.reporting.report.models import chapters
 from benchmark_assets.sensitivity.detection import ALL
 from benchmark_assets.sensitivity.exhibits import SENSITIVITY
 from benchmark_assets.understanding import exhibits as understanding
@@ -52,7 +54,7 @@ from benchmark_assets.understanding.exhibits import limited_name
 from benchmark_assets.validation.exhibits import CERTIFICATES
 from benchmark_assets.vital_signs.exhibits import SIGNS
 from resources import catalogue
-from resources.exhibits import INTERVAL, Exhibit, Ranges
+from resources.exhibits import Exhibit, Ranges
 from resources.keys import CORPUS
 from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
@@ -80,7 +82,7 @@ AGREEMENTS = {
 
 
 def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
-    """The parts of the report that have exhibits.
+    """The parts of the report that have content: corpora, models, and what belongs to no corpus.
 
     Parameters
     ----------
@@ -95,14 +97,16 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
             Part(
                 corpus,
                 [display for section in OF_CORPUS for display in displays(home, section, corpus)],
-                findings(home, corpus),
+                *findings(home, corpus),
+                "corpus",
                 _systems(home, corpus),
             )
             for corpus in names
         ]
+        sections += chapters(home, names)
         if not corpora:
             sections += [Part(title, section(home)) for title, section in OF_NONE.items()]
-    return [part for part in sections if part.exhibits]
+    return [part for part in sections if part.exhibits or part.findings or part.unsaid]
 
 
 def opened(warehouse: Warehouse) -> Home:
@@ -183,6 +187,12 @@ def _group(home: Home, corpus: str, board: pl.DataFrame, heading: str) -> list[D
         words += " Models in the same cluster do not differ significantly in what orders them (5 % level)."
     title = "Translators" if board["kind"][0] == "human" else "Leaderboard, kept apart" if board["apart"][0] else ""
     declared = exhibits.BOARD._replace(chart=values)
+    if board["kind"][0] == "human":
+        declared = declared._replace(question="How far are the translators from each other?")
+    elif RATE in headline(board):
+        declared = declared._replace(
+            question="How often are the models wrong, and how near are they to the translators?"
+        )
     return home.show(declared, corpus, board, title=title, words=words, table=table)
 
 
@@ -213,7 +223,9 @@ def of_drift(home: Home, corpus: str) -> list[Display]:
         links = _where(counts, corpus, "model", band=band)
         table.append(column(counts, "drift_score", "outputs", links, heading=f"drift {band}"))
     most = max(edges) * BEYOND
-    chart = charts.distribution(_histogram(scores, systems, most), edges, most, "drift")
+    chart = charts.distribution(
+        _histogram(scores, systems, most), edges, most, "drift, in units of the references' spread"
+    )
     methods = [f"embedder: {embedder}; {DRIFT}" for embedder in scores["embedder"].unique().sort()]
     return home.show(exhibits.DRIFT, corpus, scores, table=table, chart=chart, signatures=methods)
 
@@ -316,7 +328,7 @@ def closest(home: Home, corpus: str) -> list[Display]:
         where = _where(shares, corpus, "model", closest=translator)
         table.append(column(shares, "closest_share", "share", where, heading=f"{translator} %"))
     plot_rows = plotted(rows, "closest_share", "share", named("system", "kind"), "translator")
-    chart = charts.dodged(plot_rows, f"% of passages, {INTERVAL}", translators, domain=[0, 100])
+    chart = charts.dodged(plot_rows, "% of passages", translators, domain=[0, 100])
     return home.show(exhibits.CLOSEST, corpus, rows, table=table, chart=chart)
 
 
@@ -340,8 +352,8 @@ def confidence(home: Home, corpus: str) -> list[Display]:
     levels = CONFIDENCES[::-1]
     rows = home.rows(audit.RELIABILITY, corpus).sort("judge", pl.col("confidence").cast(pl.Enum(levels)))
     agreements = plotted(rows, "judge_reliability", "agreement", "judge", "confidence")
-    axis = f"% of verdicts that agree with people, {INTERVAL}"
-    chart = charts.dodged(agreements, axis, levels, domain=[0, 100])
+    unit = "% of verdicts that agree with people"
+    chart = charts.dodged(agreements, unit, levels, domain=[0, 100])
     return home.show(audit.RELIABILITY, corpus, rows, chart=chart)
 
 
@@ -362,7 +374,7 @@ def metric_agreement(home: Home, corpus: str) -> list[Display]:
     places = {heading: at for at, heading in enumerate(headings.values())}
     order = metrics.with_row_index("best_first").select("metric", "best_first")
     panels = panels.join(order, on="metric").sort(pl.col("of").replace_strict(places, default=None), "best_first")
-    values = Ranges("value", "metric", pl.lit("metric"), pl.col("of"), f"agreement, {INTERVAL}")
+    values = Ranges("value", "metric", pl.lit("metric"), pl.col("of"), "agreement")
     chart = drawn(audit.METRICS._replace(chart=values), panels)
     return home.show(audit.METRICS, corpus, rows, table=table, chart=chart)
 
@@ -484,8 +496,8 @@ def costs_and_scores(home: Home, corpus: str) -> list[Display]:
     rows = frontier.frontier(board.join(frontier.paid(home.warehouse, corpus), on="system"), name)
     points = plotted(rows, "leaderboard", name, "system", pl.lit("model")).with_columns(x=rows["dollars"])
     points = points.filter(pl.col("x") > 0)
-    axis = f"{catalogue.column('leaderboard', name).heading}, {INTERVAL}"
-    chart = charts.scatter(points, frontier.AXIS, axis) if len(points) > 1 else None
+    unit = catalogue.column("leaderboard", name).heading
+    chart = charts.scatter(points, frontier.AXIS, unit) if len(points) > 1 else None
     table = [
         *columns(rows, "leaderboard", "system"), numbers(frontier.AXIS, rows["dollars"], "{:.4f}"),
         column(rows, "leaderboard", name), *of_frame(rows.select(pl.col("beaten").alias("beaten by"))),
@@ -512,8 +524,8 @@ def words_found(home: Home, corpus: str) -> list[Display]:
         return []
     percent = rows.with_columns(pl.col("share", "low", "high") * 100)
     points = percent.with_columns(panel="kind", row="model", kind=pl.lit("model"))
-    axis = Ranges("share", axis=f"% of the words, {INTERVAL}", width=250)
-    chart = charts.ranges(points.rename({"share": "value"}), axis)
+    words = Ranges("share", unit="% of the words", width=250)
+    chart = charts.ranges(points.rename({"share": "value"}), words)
     of_models = percent.pivot("kind", index="model", values=["share", "low", "high"])
     kinds = [kind for kind in contrast.KINDS if f"share_{kind}" in of_models.columns]
     ends = {kind: of_models.select(f"low_{kind}", f"high_{kind}") for kind in kinds}

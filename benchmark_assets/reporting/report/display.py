@@ -21,6 +21,8 @@ from resources.tables import ENDS, cell, text
 from resources.warehouse import Warehouse
 
 NONE = "–"
+NOTHING = ("", NONE, "none")
+"""Cells that say nothing: a column of these alone is left out."""
 
 Behind = Mapping[str, Sequence[Mapping[str, str]]]
 """For each column that has any: the reader's filters for its cells, one per row."""
@@ -61,7 +63,7 @@ class ExhibitSource(NamedTuple):
 
 
 class Display(NamedTuple):
-    """A table, an optional chart of it, and an explanation of both (`words`)."""
+    """A table, an optional chart of it under the `question` that it answers, and an explanation of both (`words`)."""
 
     title: str
     words: str
@@ -69,17 +71,22 @@ class Display(NamedTuple):
     chart: charts.Spec | None
     signatures: Sequence[str]
     sources: Sequence[ExhibitSource]
+    question: str = ""
 
 
 class Part(NamedTuple):
-    """Exhibits under one heading, such as the name of a corpus, after sentences on what was found.
+    """Exhibits under one heading, such as the name of a corpus, after sentences on what was found and what cannot be
+    said.
 
-    `systems` has the reader's filter for each system that tables name, as in `Cell.behind`.
+    `kind` is 'corpus', 'model' or '' for the rest. `systems` has the reader's filter for each system that tables name,
+    as in `Cell.behind`.
     """
 
     title: str
     exhibits: Sequence[Display]
     findings: Sequence[str] = ()
+    unsaid: Sequence[str] = ()
+    kind: str = ""
     systems: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
@@ -121,7 +128,8 @@ class Home(NamedTuple):
         if signatures is None:
             signatures = rows if "signature" in rows.columns else []
         title, words = title or exhibit.title, words or exhibit.words
-        return [self.display(corpus, title, words, table, signatures, chart, *exhibit.assets)]
+        shown = self.display(corpus, title, words, table, signatures, chart, *exhibit.assets)
+        return [shown._replace(question=exhibit.question)]
 
     def display(
         self, corpus: str, title: str, words: str, columns: Sequence[ExhibitColumn],
@@ -134,7 +142,7 @@ class Home(NamedTuple):
         """
         if isinstance(signatures, pl.DataFrame):
             signatures = signatures["signature"].unique(maintain_order=True).to_list()
-        kept = [column for column in columns if any(cell.text not in ("", NONE) for cell in column.cells)]
+        kept = [column for column in columns if any(cell.text not in NOTHING for cell in column.cells)]
         return Display(title, words.strip(), kept, chart, signatures, sources(self.states, assets, corpus))
 
 

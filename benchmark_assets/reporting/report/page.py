@@ -21,6 +21,7 @@ import vl_convert
 
 from benchmark_assets.reporting.report.charts import COLORS, COMMON, FONT, Spec
 from benchmark_assets.reporting.report.display import Cell, Display, ExhibitColumn, ExhibitSource, Part
+from benchmark_assets.reporting.terms import explained, glossary
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
 """Content security policy: nothing is loaded or evaluated, and only the page's own scripts and style are allowed, by
@@ -32,9 +33,16 @@ LONG = 40
 UNFOLDED = 20
 """Number of rows up to which a table is shown unfolded."""
 
+GROUPS = {"corpus": "Corpora", "model": "Models: what is each bad at?", "": "Further"}
+"""Headings of the contents, by kind of part."""
+
 OF_SYSTEMS = ("system", "model")
 """Headings of columns that name the system of a row."""
 
+_GLOSSARY = (
+    f'\n<section class="part" aria-labelledby="words"><h2 id="words">Words</h2><dl class="words">\n{glossary()}\n</dl>'
+    "</section>"
+)
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _FONT = f' font-family="{FONT}"'
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
@@ -58,8 +66,8 @@ def page(
         Kind of page, as its heading after "Variorum".
     """
     specs: list[str] = []
-    body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))
-    titles = escape(", ".join(part.title for part in parts)) or "nothing yet"
+    body = "\n".join(line for part in parts for line in _part(part, specs, readers)) + _GLOSSARY
+    titles = escape(", ".join(part.title for part in parts if part.kind != "model")) or "nothing yet"
     words = f"<p>{titles}. Written on {_time(time)}.</p>"
     footer = (
         "<footer><p>Intervals in brackets are 95 % intervals. Click a column heading to sort the table.</p></footer>\n"
@@ -107,26 +115,45 @@ def content_hash(html: str) -> str:
     return sha256(TIME.sub("", html).encode()).hexdigest()
 
 
+def address(kind: str, title: str) -> str:
+    """The fragment of the page's address, without #, at which the part about a corpus, a model or anything else is."""
+    return f"{kind or 'part'}-{quote(title, safe='/')}"
+
+
 def _contents(parts: Sequence[Part]) -> str:
-    items = []
-    for at, part in enumerate(parts):
-        entries = "".join(
-            f'<li><a href="#part-{at}-{i}">{_words(exhibit.title)}</a></li>' for i, exhibit in enumerate(part.exhibits)
-        )
-        count = "1 table" if len(part.exhibits) == 1 else f"{len(part.exhibits)} tables and charts"
-        folded = f"<details><summary>{count}</summary><ul>{entries}</ul></details>"
-        items.append(f'<li><a href="#part-{at}">{_words(part.title)}</a>{folded}</li>')
-    return f"<ul>{''.join(items)}</ul>"
+    """Links to the parts, by kind; those to a part's exhibits are folded, and left out for models."""
+    lists = []
+    for kind, heading in GROUPS.items():
+        items = "".join(map(_entry, (part for part in parts if part.kind == kind)))
+        lists.append(f'<section class="{kind}"><h2>{heading}</h2><ul>{items}</ul></section>' if items else "")
+    return "\n".join(
+        filter(None, [*lists, '<section><h2>Words</h2><p><a href="#words">What the words mean</a></p></section>'])
+    )
 
 
-def _part(part: Part, name: str, specs: list[str], readers: Mapping[str, str]) -> Iterator[str]:
-    yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{_words(part.title)}</h2>'
-    if address := readers.get(part.title):
-        yield f'<p><a href="{escape(quote(address))}">Passages of {_words(part.title)} in the reader</a></p>'
-    if part.findings:
-        yield f'<ul class="findings">{"".join(f"<li>{_words(each)}</li>" for each in part.findings)}</ul>'
+def _entry(part: Part) -> str:
+    name = escape(address(part.kind, part.title))
+    entries = "".join(
+        f'<li><a href="#{name}.{i}">{_words(each.title)}</a></li>' for i, each in enumerate(part.exhibits)
+    )
+    count = "1 table" if len(part.exhibits) == 1 else f"{len(part.exhibits)} tables and charts"
+    folded = "" if part.kind == "model" else f"<details><summary>{count}</summary><ul>{entries}</ul></details>"
+    return f'<li><a href="#{name}">{_words(part.title)}</a>{folded}</li>'
+
+
+def _part(part: Part, specs: list[str], readers: Mapping[str, str]) -> Iterator[str]:
+    name = escape(address(part.kind, part.title))
+    heading = f"{part.kind.capitalize()} {_words(part.title)}".strip()
+    yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{heading}</h2>'
+    if part.kind == "corpus" and (reader := readers.get(part.title)):
+        yield f'<p><a href="{escape(quote(reader))}">Passages of {_words(part.title)} in the reader</a></p>'
+    found = "What it is bad at" if part.kind == "model" else "Findings"
+    for kind, title, sentences in (("findings", found, part.findings), ("unsaid", "What cannot be said", part.unsaid)):
+        if sentences:
+            items = "".join(f"<li>{explained(_words(each))}</li>" for each in sentences)
+            yield f'<div class="{kind}"><h3>{title}</h3><ul>{items}</ul></div>'
     for at, exhibit in enumerate(part.exhibits):
-        yield from _exhibit(exhibit, part, f"{name}-{at}", specs, readers)
+        yield from _exhibit(exhibit, part, f"{name}.{at}", specs, readers)
     yield "</section>"
 
 
@@ -136,11 +163,12 @@ def _exhibit(
     title = _words(exhibit.title)
     yield f'<section class="exhibit"><h3 id="{name}">{title}</h3>'
     if exhibit.words:
-        yield f'<p id="{name}-words">{_words(exhibit.words)}</p>'
+        yield f'<p id="{name}-words">{explained(_words(exhibit.words))}</p>'
     if exhibit.chart is not None:
-        label = escape(f"Chart: {exhibit.title}. The table below has the numbers.")
+        label = escape(f"Chart: {exhibit.question or exhibit.title} The table below has the numbers.")
         yield (
-            f'<figure><div class="chart" role="img" tabindex="0" data-chart="{len(specs)}" aria-label="{label}" '
+            f"<figure><figcaption>{_words(exhibit.question)}</figcaption>"
+            f'<div class="chart" role="img" tabindex="0" data-chart="{len(specs)}" aria-label="{label}" '
             f'aria-describedby="{name}-words">'
             f"{_picture(styled(exhibit.chart))}</div></figure>"
         )  # fmt: skip

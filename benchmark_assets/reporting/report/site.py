@@ -12,7 +12,7 @@ import polars as pl
 
 from benchmark_assets.reporting import headline, leaderboard, overview
 from benchmark_assets.reporting.reader.writing import write_reader
-from benchmark_assets.reporting.report.page import document
+from benchmark_assets.reporting.report.page import address, document
 from benchmark_assets.reporting.report.writing import write, write_gallery
 from resources.errors import BadInput
 from resources.folders import README, Kind, check_replaceable, put
@@ -67,9 +67,14 @@ def _front(warehouse: Warehouse, benchmarks: bool) -> Iterator[str]:
         corpus = escape(row["corpus"])
         yield f'<h2 id="{corpus}">{corpus}</h2>'
         words = f"{row['languages']}, {row['passages']:,} passages. References: {row['references']}."
-        yield f"<p>{escape(words)}</p>"
+        yield f"<p>{escape(words)} {_link('corpus', row['corpus'], 'Findings, tables and charts')}.</p>"
         models = board.filter(corpus=row["corpus"], kind="model")
         for (ordered_by,), rows in models.group_by(["ordered_by"], maintain_order=True):
-            names = ", ".join(dict.fromkeys(rows["system"].to_list()))
-            yield f"<p>{escape(headline.words(str(ordered_by)))} Models: {escape(names)}.</p>"
+            names = ", ".join(_link("model", name, name) for name in dict.fromkeys(rows["system"]))
+            yield f"<p>{escape(headline.words(str(ordered_by)))} What each model is bad at: {names}.</p>"
         yield f'<p><a href="{READERS}/{corpus}/index.html">Read the passages with all outputs</a></p>'
+
+
+def _link(kind: str, title: str, words: str) -> str:
+    """A link to a part of the report."""
+    return f'<a href="{REPORT}#{escape(address(kind, title))}">{escape(words)}</a>'

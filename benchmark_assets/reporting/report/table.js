@@ -41,9 +41,9 @@
     });
   }
 
-  // Print with all details open.
+  // Print with all tables open.
   addEventListener("beforeprint", () => {
-    for (const details of document.querySelectorAll("details")) details.open = true;
+    for (const details of document.querySelectorAll("details:not(.beneath)")) details.open = true;
   });
 
   const { charts, config } = JSON.parse(document.getElementById("charts").textContent);
@@ -57,11 +57,11 @@
   // On a narrow screen, panels stand below each other, names take at most half of the room, and titles are wrapped.
   const narrowed = (chart, room, excess) => JSON.parse(JSON.stringify(chart), (key, value) => {
     if (key === "columns") return 1;
-    if (key === "legend" && value !== null) return { columns: 2, ...value };
+    if (key === "legend" && value !== null) return { ...value, columns: 1 };
     if (key === "width") return Math.min(value, room - 100) - excess;
     if (key === "labelLimit") return Math.min(value, room / 2);
     if (key === "labelExpr") return value.replace(/\d+/, Math.round(room / 2 / letter));
-    return key === "title" && value ? value.split(/(?<=,) /).flatMap((part) => part.match(lines)) : value;
+    return (key === "title" || key === "text") && typeof value === "string" ? value.split(/(?<=,) /).flatMap((part) => part.match(lines)) : value;
   });
   // Only a drawing shows how much room its labels take: a chart that is too wide is drawn again with narrower panels.
   async function draw(place) {

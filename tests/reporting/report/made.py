@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
+from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR
 from benchmark_assets.adjudication.triage import band_names
 from benchmark_assets.metrics.entries import MEAN_RANK
 from benchmark_assets.reporting.report import ASSETS
@@ -56,6 +57,8 @@ def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) ->
             added[name] = pl.Series([False] * len(frame))
         elif kind == pl.String:
             added[name] = pl.Series([""] * len(frame))
+        elif isinstance(kind, pl.List):
+            added[name] = pl.Series([[]] * len(frame), dtype=kind)
         else:
             added[name] = pl.Series([None] * len(frame), dtype=kind)
     full = frame.with_columns(**added).select(pl.col(name).cast(kind) for name, kind in schema.items())
@@ -142,6 +145,17 @@ def fill(
         drifts = grid.with_columns(pl.Series("drift", random.gamma(3, 0.5, len(grid))))
         put(warehouse, "drift_score", drifts.with_columns(embedder=pl.lit("an embedder")))
         put(warehouse, "triage", drifts)
+        read = pl.DataFrame({"passage": keys}).with_columns(corpus=pl.lit(CORPUS), document="passage", selected=True)
+        put(warehouse, "source_text", read)
+        put(warehouse, "selection", read)
+        faulty = grid.filter(pl.col("passage").is_in(keys[:2])).with_columns(
+            truncated=pl.col("passage").is_in(keys[1:2])
+        )
+        put(warehouse, "output_diagnostic", faulty)
+        wrong = grid.filter(pl.col("passage").is_in(keys[:1])).with_columns(
+            label=pl.lit(MAJOR), error_category=pl.lit(CATEGORIES[0])
+        )
+        put(warehouse, "verdict", wrong)
         people = pl.DataFrame({"translator": TRANSLATORS}).join(pl.DataFrame({"passage": keys}), how="cross")
         put(warehouse, "human_baseline", people.with_columns(pl.Series("drift", random.gamma(4, 0.5, len(people)))))
         raters = ("panel", "people")

@@ -19,6 +19,10 @@ def test_a_site_has_a_page_for_everything_and_no_restricted_text(tmp_path: Path)
     links = re.findall(r'href="([^"#]+)"', front)
     assert links
     assert all((folder / link).is_file() for link in links)
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    parts = re.findall(r'href="report\.html#([^"]+)"', front)
+    assert parts[0] == f"corpus-{CORPUS}"
+    assert all(f'id="{part}"' in report for part in parts)
     assert all(CLOSED not in path.read_text(encoding="utf-8").lower() for path in folder.rglob("*") if path.is_file())
     assert write_site(warehouse, folder) == pages
 
