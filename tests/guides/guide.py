@@ -1,0 +1,150 @@
+"""A guide as the steps that its reader takes: files to save, commands to type, pages to open.
+
+Here: the reading of a page's blocks, and faults planted in commands. Not here: taking the steps (following).
+
+    ```csv title="fables.csv"   is a file that the guide supplies
+    ```sh                       is typed into a shell, line by line; `# exits 1` after a command that is to fail
+    ```text                     is printed by the commands of the block before, or stands on the page that was opened
+    Open `READER/index.html`    in the prose opens a page, also `http://127.0.0.1:3000/readers/`; click "NAME" clicks
+
+Lines of a ```text block occur in this order; `…` stands for what is left out.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from resources.home import PROJECT
+
+GUIDES = ("scholar", "scholar-prose", "model-builder", "editor", "campaign")
+
+_BLOCK = re.compile(r'^( *)```(\w*)(?: title="([^"]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
+_OPENED = re.compile(r"\b[Oo]pen `((?:https?://|[^`\s]+\.html)[^`\s]*)`")
+_CLICKED = re.compile(r'\b[Cc]lick "([^"]+)"')
+_EXITS = re.compile(r"# exits (\d+)")
+_MINUTES = re.compile(r"\babout (\d+) minutes\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that the guide supplies."""
+
+    line: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is typed at once: a line, with the lines after it that it is continued in."""
+
+    line: int
+    text: str
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        stated = _EXITS.search(self.text)
+        return int(stated[1]) if stated else 0
+
+    @property
+    def stays(self) -> bool:
+        """Whether the command is a server, which runs in the background."""
+        return bool(re.search(r"&\s*(#.*)?$", self.text))
+
+
+@dataclass(frozen=True)
+class Commands:
+    """A block of commands, and the lines that they print."""
+
+    line: int
+    typed: tuple[Command, ...]
+    shows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """An address, the names that are clicked there, and the lines that are then read."""
+
+    line: int
+    address: str
+    clicks: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+
+
+Step = File | Commands | Page
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A page of the documentation that is followed from its first step to its last."""
+
+    path: Path
+    steps: tuple[Step, ...]
+    minutes: int | None = field(default=None)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(step.name for step in self.steps if isinstance(step, File))
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, str | None, str]]:
+    """Line, language, title and content of each fenced block of a page."""
+    for block in _BLOCK.finditer(text):
+        yield text.count("\n", 0, block.start()) + 1, block[2], block[3], block[4]
+
+
+def read(name: str) -> Guide:
+    """The guide in `docs/NAME.md`."""
+    path = PROJECT / "docs" / f"{name}.md"
+    text = path.read_text(encoding="utf-8")
+    steps, end = list[Step](), 0
+    for block in _BLOCK.finditer(text):
+        steps += _pages(text, end, block.start())
+        end, line = block.end(), text.count("\n", 0, block.start()) + 1
+        kind, title, content = block[2], block[3], block[4]
+        if title:
+            steps.append(File(line, title, content))
+        elif kind in ("", "sh"):
+            steps.append(Commands(line, tuple(_commands(content, line + 1))))
+        elif kind == "text":
+            last = steps[-1]
+            assert not isinstance(last, File) and not last.shows, f"{path}:{line}: nothing prints this"
+            steps[-1] = replace(last, shows=tuple(filter(None, content.splitlines())))
+    steps += _pages(text, end, len(text))
+    minutes = _MINUTES.search(text)
+    return Guide(path, tuple(steps), int(minutes[1]) if minutes else None)
+
+
+def faulty(command: Command, files: tuple[str, ...]) -> Iterator[Command]:
+    """The command with one fault: its name misspelt, another file, or an option left out."""
+    typed, mark, comment = command.text.partition(" #")
+    words = typed.split()
+    place = 1 if words[0] == "variorum" else 0
+    wrong = [[*words[:place], words[place] + words[place][-1], *words[place + 1 :]]]
+    for at, word in enumerate(words[1:], start=1):
+        if Path(word).name in files or "=" in word:
+            wrong.append([*words[:at], word.replace(Path(word).name, f"other-{Path(word).name}"), *words[at + 1 :]])
+        if word.startswith("--"):
+            value = at + 1 < len(words) and not words[at + 1].startswith("-") and place == 1
+            wrong.append([*words[:at], *words[at + 1 + value :]])
+    return (replace(command, text=" ".join(each) + mark + comment) for each in wrong)
+
+
+def _commands(content: str, line: int) -> Iterator[Command]:
+    begun: list[str] = []
+    for at, written in enumerate(content.splitlines(), start=line):
+        begun.append(written)
+        if not written.endswith("\\"):
+            if "".join(begun).strip():
+                yield Command(at - len(begun) + 1, "\n".join(begun))
+            begun = []
+
+
+def _pages(text: str, start: int, end: int) -> Iterator[Page]:
+    """Pages that prose says to open, each with what it says to click there."""
+    opened = [*_OPENED.finditer(text, start, end)]
+    for page, until in zip(opened, [*(after.start() for after in opened[1:]), end], strict=True):
+        clicks = tuple(_CLICKED.findall(text, page.end(), until))
+        yield Page(text.count("\n", 0, page.start()) + 1, page[1], clicks)
