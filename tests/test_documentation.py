@@ -14,10 +14,10 @@ from benchmark_assets.cli import main
 from benchmark_assets.cli.later import loaded
 from resources import dagster_storage
 from resources.home import PROJECT
+from tests.guides.guide import GUIDES, SHELL, blocks
 from tests.processes import here
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")), *PROJECT.glob("warehouse/*/*/README.md")]
-BLOCK = re.compile(r"^( *)```\w*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 
 FABLES = """No,Latin,Reed,Marsh
 1,Vulpes uvam vidit.,A fox saw a grape.,The fox caught sight of a grape.
@@ -35,8 +35,8 @@ FABLES = """No,Latin,Reed,Marsh
 
 def commands(page: Path) -> Iterator[list[str]]:
     """Arguments of the commands `variorum` in the code blocks of a page."""
-    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
-        for line in block[2].splitlines():
+    for kind, content in blocks(page.read_text(encoding="utf-8")):
+        for line in content.splitlines() if kind in SHELL else ():
             words = shlex.split(line.partition("#")[0]) if "variorum " in line else []
             if words and words[0] in ("variorum", ".venv/bin/variorum"):
                 yield words[1:]

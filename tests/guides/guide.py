@@ -19,6 +19,9 @@ from resources.home import PROJECT
 
 GUIDES = ("scholar", "scholar-prose", "model-builder", "editor", "campaign")
 
+SHELL = ("", "sh", "bash")
+"""Languages of the blocks that are typed."""
+
 _BLOCK = re.compile(r'^( *)```(\w*)(?: title="([^"]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 _OPENED = re.compile(r"\b[Oo]pen `((?:https?://|[^`\s]+\.html)[^`\s]*)`")
 _CLICKED = re.compile(r'\b[Cc]lick "([^"]+)"')
@@ -89,10 +92,9 @@ class Guide:
         return tuple(step.name for step in self.steps if isinstance(step, File))
 
 
-def blocks(text: str) -> Iterator[tuple[int, str, str | None, str]]:
-    """Line, language, title and content of each fenced block of a page."""
-    for block in _BLOCK.finditer(text):
-        yield text.count("\n", 0, block.start()) + 1, block[2], block[3], block[4]
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Language and content of each fenced block of a page that is not a file."""
+    return ((block[2], block[4]) for block in _BLOCK.finditer(text) if not block[3])
 
 
 def read(name: str) -> Guide:
@@ -106,7 +108,7 @@ def read(name: str) -> Guide:
         kind, title, content = block[2], block[3], block[4]
         if title:
             steps.append(File(line, title, content))
-        elif kind in ("", "sh"):
+        elif kind in SHELL:
             steps.append(Commands(line, tuple(_commands(content, line + 1))))
         elif kind == "text":
             last = steps[-1]
