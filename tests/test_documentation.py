@@ -14,7 +14,7 @@ from benchmark_assets.cli import main
 from benchmark_assets.cli.later import loaded
 from resources import dagster_storage
 from resources.home import PROJECT
-from tests.guides.guide import GUIDES, SHELL, blocks
+from tests.guides.guide import SHELL, blocks
 from tests.processes import here
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")), *PROJECT.glob("warehouse/*/*/README.md")]

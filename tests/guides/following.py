@@ -31,7 +31,7 @@ WAIT = 120
 """Seconds until a server answers, or a page shows something."""
 
 
-class Failed(AssertionError):
+class FailedStepError(AssertionError):
     """A step did not do what the guide says."""
 
     def __init__(self, line: int, problem: str) -> None:
@@ -56,7 +56,7 @@ class Shell:
         self._fd, self._at = codes, 0
         self.seconds = 0.0
 
-    def type(self, command: str) -> int | None:
+    def run(self, command: str) -> int | None:
         """Type a command, which has no input; return its exit code, or None if the shell did not survive it."""
         self._at = self._log.stat().st_size
         self._write(f"{{\n{command}\n}} </dev/null {self._fd}>&-\necho $? >&{self._fd}\n")
@@ -101,7 +101,7 @@ class Journey:
         self.folder, self._shell = folder, shell
 
     def take(self, step: Step) -> None:
-        """Take one step. Raises Failed if it does not do what the guide says."""
+        """Take one step. Raises FailedStepError if it does not do what the guide says."""
         match step:
             case File():
                 (self.folder / step.name).parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +115,12 @@ class Journey:
     def _type(self, step: Commands) -> None:
         printed = ""
         for command in step.typed:
-            code = self._shell.type(command.text)
+            code = self._shell.run(command.text)
             printed += self._shell.printed()
             if code != command.code:
-                raise Failed(command.line, f"{command.text} exits {code}, not {command.code}:\n{printed[-3000:]}")
+                raise FailedStepError(
+                    command.line, f"{command.text} exits {code}, not {command.code}:\n{printed[-3000:]}"
+                )
         last = step.typed[-1]
         before = printed.removesuffix(self._shell.printed())
         self._see(step, lambda: before + self._shell.printed(), WAIT if last.stays else 0)
@@ -130,8 +132,15 @@ class Journey:
         address = path if "://" in path else (self.folder / path).as_uri()
         self._until_there(step, address)
         page.goto(f"{address}{mark}{fragment}")
-        for name in step.clicks:
-            page.get_by_text(name, exact=True).locator("visible=true").first.click()
+        for verb, name in step.done:
+            match verb.lower():
+                case "click":
+                    named = page.get_by_label(name, exact=True).or_(page.get_by_text(name, exact=True))
+                    named.locator("visible=true").first.click()
+                case "press":
+                    page.keyboard.press(name)
+                case "type":
+                    page.keyboard.type(name)
         self._see(step, lambda: " ".join(page.locator("body").inner_text().split()), WAIT // 4)
 
     def _until_there(self, step: Page, address: str) -> None:
@@ -141,7 +150,7 @@ class Journey:
                 return urllib.request.urlopen(address, timeout=WAIT).close()
             except OSError as error:
                 if time.monotonic() > deadline:
-                    raise Failed(step.line, f"{step.address}: {error}") from error
+                    raise FailedStepError(step.line, f"{step.address}: {error}") from error
             time.sleep(0.3)
 
     def _see(self, step: Commands | Page, text: Callable[[], str], seconds: float) -> None:
@@ -150,7 +159,7 @@ class Journey:
         whole = isinstance(step, Commands)
         while missing := first_missing(step.shows, text(), whole):
             if time.monotonic() > deadline:
-                raise Failed(step.line, f"{missing!r} is not shown, but:\n{text()[-5000:]}")
+                raise FailedStepError(step.line, f"{missing!r} is not shown, but:\n{text()[-5000:]}")
             time.sleep(0.3)
 
 

@@ -5,7 +5,8 @@ Here: the reading of a page's blocks, and faults planted in commands. Not here: 
     ```csv title="fables.csv"   is a file that the guide supplies
     ```sh                       is typed into a shell, line by line; `# exits 1` after a command that is to fail
     ```text                     is printed by the commands of the block before, or stands on the page that was opened
-    Open `READER/index.html`    in the prose opens a page, also `http://127.0.0.1:3000/readers/`; click "NAME" clicks
+    Open `READER/index.html`    in the prose opens a page, also `http://127.0.0.1:3000/readers/`; what follows is done
+                                there: click "NAME", press "KEY", type "WORDS"
 
 Lines of a ```text block occur in this order; `…` stands for what is left out.
 """
@@ -24,7 +25,7 @@ SHELL = ("", "sh", "bash")
 
 _BLOCK = re.compile(r'^( *)```(\w*)(?: title="([^"]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 _OPENED = re.compile(r"\b[Oo]pen `((?:https?://|[^`\s]+\.html)[^`\s]*)`")
-_CLICKED = re.compile(r'\b[Cc]lick "([^"]+)"')
+_DONE = re.compile(r'\b([Cc]lick|[Pp]ress|[Tt]ype) "([^"]+)"')
 _EXITS = re.compile(r"# exits (\d+)")
 _MINUTES = re.compile(r"\babout (\d+) minutes\b", re.IGNORECASE)
 
@@ -68,11 +69,11 @@ class Commands:
 
 @dataclass(frozen=True)
 class Page:
-    """An address, the names that are clicked there, and the lines that are then read."""
+    """An address, what is clicked, pressed and typed there, and the lines that are then read."""
 
     line: int
     address: str
-    clicks: tuple[str, ...] = ()
+    done: tuple[tuple[str, str], ...] = ()
     shows: tuple[str, ...] = ()
 
 
@@ -112,7 +113,8 @@ def read(name: str) -> Guide:
             steps.append(Commands(line, tuple(_commands(content, line + 1))))
         elif kind == "text":
             last = steps[-1]
-            assert not isinstance(last, File) and not last.shows, f"{path}:{line}: nothing prints this"
+            assert not isinstance(last, File), f"{path}:{line}: nothing prints this"
+            assert not last.shows, f"{path}:{line}: more is printed than one block"
             steps[-1] = replace(last, shows=tuple(filter(None, content.splitlines())))
     steps += _pages(text, end, len(text))
     minutes = _MINUTES.search(text)
@@ -147,6 +149,6 @@ def _commands(content: str, line: int) -> Iterator[Command]:
 def _pages(text: str, start: int, end: int) -> Iterator[Page]:
     """Pages that prose says to open, each with what it says to click there."""
     opened = [*_OPENED.finditer(text, start, end)]
-    for page, until in zip(opened, [*(after.start() for after in opened[1:]), end], strict=True):
-        clicks = tuple(_CLICKED.findall(text, page.end(), until))
-        yield Page(text.count("\n", 0, page.start()) + 1, page[1], clicks)
+    for page, after in zip(opened, [*opened[1:], None], strict=True) if opened else ():
+        done = tuple(_DONE.findall(text, page.end(), after.start() if after else end))
+        yield Page(text.count("\n", 0, page.start()) + 1, page[1], done)
