@@ -14,12 +14,10 @@ from benchmark_assets.alignment.monotone import Aligned
 from benchmark_assets.alignment.published import PublishedAligner
 from benchmark_assets.alignment.rows import (
     ALIGNMENT,
-    UNASSIGNED,
     aligned_rows,
     by_embeddings,
     by_numbers,
     is_guided,
-    unassigned_rows,
     unsure,
 )
 from resources.digest import digest
@@ -48,7 +46,7 @@ def align_documents(
     embed_multilingual: Embed | None,
     provider: Provider,
     run: str,
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Align documents. If one document cannot be aligned, only its own passages fail.
 
     Parameters
@@ -68,7 +66,7 @@ def align_documents(
 
     Returns
     -------
-    Rows of the tables `alignment` and `unassigned`, and the failed passages: columns `passage` and `error`.
+    Rows of the table `alignment`, and the failed passages: columns `passage` and `error`.
     """
     offline: list[Aligned | None] = []
     asked: list[tuple[Aligner, AlignmentWork]] = []
@@ -98,7 +96,6 @@ def align_documents(
         except BadInput as fault:
             errors |= {(work.document, work.translator): str(fault) for work in works}
     rows, failures = [pl.DataFrame(schema=ALIGNMENT)], [pl.DataFrame(schema=FAILURES)]
-    unassigned = [pl.DataFrame(schema=UNASSIGNED)]
     for document, aligned in zip(documents, offline, strict=True):
         if error := errors.get(document.name):
             failures.append(document.sources.select("passage", error=pl.lit(error)))
@@ -113,9 +110,8 @@ def align_documents(
             document.corrections, UNGUIDED if unaligned else None, numbered,
         )  # fmt: skip
         rows.append(document_rows)
-        unassigned.append(unassigned_rows(document.translator, document.prose, document.segments, document_rows))
         failures.append(failed_passages)
-    return pl.concat(rows), pl.concat(unassigned), pl.concat(failures).unique("passage", maintain_order=True)
+    return pl.concat(rows), pl.concat(failures).unique("passage", maintain_order=True)
 
 
 def cost(

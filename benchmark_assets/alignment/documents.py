@@ -89,21 +89,6 @@ def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     return places.join(guided, on=BY_DOCUMENT, how="anti").join(passages, on="passage", how="semi").select("passage")
 
 
-def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
-    """Append a document's corrections to the `settings` of all its passages; without corrections, nothing changes.
-
-    Every passage gets all corrections of its document: a correction can change which text is in no segment, and such
-    text may be stored with an earlier passage.
-    """
-    rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *BY_DOCUMENT]).unique()
-    keys = rows.select(BY_DOCUMENT).unique()
-    stored = warehouse.read("continuous_reference", keys, [*BY_DOCUMENT, "passage", "translator", "corrections"])
-    corrections = pl.concat_str("passage", "translator", "corrections", separator=" ").sort().str.join(" ")
-    of_documents = stored.filter(pl.col("corrections") != "{}").group_by(BY_DOCUMENT).agg(corrections=corrections)
-    added = settings.join(rows.join(of_documents, on=BY_DOCUMENT), on="passage", how="left", maintain_order="left")
-    return added.select("passage", settings=pl.concat_str("settings", "corrections", ignore_nulls=True))
-
-
 def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     """Columns `passage` and `settings`: a hash of the verification's inputs from outside the passage.
 

@@ -314,8 +314,8 @@ def filled(subject: Subject) -> pl.DataFrame:
 FURTHER: Mapping[str, Mapping[str, Check]] = {
     "source_text": {"licensed": licensed},
     "segmented_reference": {"paired": paired},
-    "alignment": {"confident": confident, "assigned": assigned},
-    "verification": {"found": found},
+    "alignment": {"confident": confident},
+    "verification": {"found": found, "assigned": assigned},
     "selection": {"filled": filled},
     "model_output": {"refusals": refusals, "one_version": one_version},
     "model_call": {"budget": budget},

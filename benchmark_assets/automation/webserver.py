@@ -36,14 +36,12 @@ from benchmark_assets.automation import tied
 from benchmark_assets.automation.gate import HOST, Gate
 from benchmark_assets.reporting.cards import READERS
 from benchmark_assets.reporting.reader import serving
+from benchmark_assets.reporting.reader.serving import LOCAL
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 
 WORKSPACE = PROJECT / "workspace.yaml"
-
-LOCAL = ("127.0.0.1", "localhost")
-"""Hosts that only this machine reaches."""
 
 STARTING = 180
 """Seconds after which a code server that does not answer has failed."""
@@ -127,7 +125,9 @@ def serve(
     target = WorkspaceFileTarget([str(workspace)])
     with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
         pages = create_app_from_workspace_process_context(context)
-        server = uvicorn.Server(uvicorn.Config(application(pages, warehouse, private, names), log_level="warning"))
+        server = uvicorn.Server(
+            uvicorn.Config(application(pages, warehouse, private, names, read_only), log_level="warning")
+        )
         for process in beside.values():
             Thread(target=_end_with, args=(process, server), daemon=True).start()
         server.run(sockets=[listening])
@@ -136,9 +136,11 @@ def serve(
             raise BadInput(name, "", f"ended (exit code {process.returncode})", "see its messages, then start again")
 
 
-def application(pages: Starlette, warehouse: Warehouse, private: bool, names: Collection[str]) -> Starlette:
+def application(
+    pages: Starlette, warehouse: Warehouse, private: bool, names: Collection[str], read_only: bool = False
+) -> Starlette:
     """The readers, and `pages` at all other addresses, behind the gate."""
-    readers = Mount(READERS, routes=serving.routes(warehouse, private))
+    readers = Mount(READERS, routes=serving.routes(warehouse, private, read_only))
     routes = [Route(READERS, lambda _: RedirectResponse(f"{READERS}/")), readers, Mount("/", pages)]
     return Starlette(routes=routes, middleware=[Middleware(Gate, hosts=names)])
 

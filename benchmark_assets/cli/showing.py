@@ -107,7 +107,8 @@ def stale(every: bool) -> None:
     click.echo(plain(rows))
     assets = [part.asset for part in parts if len(part.rows)]
     if downstream := [key.to_user_string() for key in following(home.definitions, assets)]:
-        click.echo(f"\ndownstream assets that may become stale: {', '.join(downstream)}")
+        names = ", ".join(downstream) if every else f"{len(downstream)}; `variorum stale --all` names them"
+        click.echo(f"\ndownstream assets that may become stale: {names}")
     for part in parts:
         if part.estimate:
             click.echo(f"\n{part.asset.to_user_string()}: {part.estimate}")

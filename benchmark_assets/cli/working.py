@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import spent
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import Scope
+from benchmark_assets.automation.due import Scope, of_passages
 from benchmark_assets.benchmarks import limits, parts, protocols
 from benchmark_assets.benchmarks.forecast import achieved
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
@@ -134,18 +134,27 @@ def _consented(
 
 
 @click.command()
+@click.argument("corpora", nargs=-1)
+@click.option("--scan", "scanning", is_flag=True, help="First scan the files of CORPORA.")
+@click.option("--passages", is_flag=True, help="Materialize only what belongs to passages, and no summary or board.")
 @click.option("--probe", is_flag=True, help="First ask the endpoint of each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
 @click.option("--accept", is_flag=True, help="Consent to the costs of asking models; `variorum stale` prints them.")
-def update(probe: bool, anew: str | None, accept: bool) -> None:
-    """Materialize all stale partitions, and nothing else.
+def update(
+    corpora: tuple[str, ...], scanning: bool, passages: bool, probe: bool, anew: str | None, accept: bool
+) -> None:
+    """Materialize all stale partitions, and nothing else; with CORPORA, only theirs.
 
     Without --accept, no model is asked that may cost something; all else is computed.
     """
     home = Deployment()
     if anew:
         runs.forget(home.definitions, home.instance, anew)
-    runs.update(home.definitions, home.instance, Scope(accepted=accept), probe=probe)
+    if scanning:
+        runs.look(home.definitions, home.instance, corpora or None)
+    assets = of_passages(home.definitions) if passages else None
+    scope = Scope(corpora=corpora or None, assets=assets, accepted=accept)
+    runs.update(home.definitions, home.instance, scope, probe=probe)
 
 
 @click.command()

@@ -33,6 +33,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 KINDS = ("copied", "language", "repeated", "duplicate", "shifted", "unlike", "swapped", "displaced", "merged", "length")
 
+CALLED_WRONG = "wrong"
+"""Kind of a doubt that a person has (corpus.corrections)."""
+
 RUNS = ("shifted", "unlike")
 """Kinds of doubts about runs of segments."""
 

@@ -6,6 +6,7 @@ Not here: choosing which renderings become references (references), rights in re
 import polars as pl
 
 from benchmark_assets.corpus.model import joined
+from benchmark_assets.corpus.pairs import CALLED_WRONG
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -34,11 +35,13 @@ def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 def doubted_pairs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     """Segments of references that are not used because their pair is doubted: `passage`, `translator`, `segment_id`.
 
-    In corpora of added benchmarks, which have published numbers, doubts are shown and change nothing.
+    In corpora of added benchmarks, which have published numbers, computed doubts are shown and change nothing; a pair
+    that a person calls wrong is used nowhere.
     """
-    rows = warehouse.read("pair_doubt", passages, ["passage", "translator", "segment_id", "accepted"])
+    rows = warehouse.read("pair_doubt", passages, ["passage", "translator", "segment_id", "kind", "accepted"])
     fixed = warehouse.read("benchmark", columns=["corpora"])["corpora"].explode().drop_nulls()
-    return rows.filter(~pl.col("accepted"), ~CORPUS.is_in(fixed.to_list())).drop("accepted")
+    counts = ~pl.col("accepted") & ~CORPUS.is_in(fixed.to_list())
+    return rows.filter(counts | (pl.col("kind") == CALLED_WRONG)).drop("kind", "accepted")
 
 
 def with_doubts(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.anchors import anchors
-from benchmark_assets.corpus.corrections import Corrections, check, load, right
+from benchmark_assets.corpus.corrections import RIGHT, WRONG, Corrections, check, load, marked
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Lengths, joined
-from benchmark_assets.corpus.pairs import WHOLE, doubts, in_its_language, other_language
+from benchmark_assets.corpus.pairs import CALLED_WRONG, WHOLE, Doubt, doubts, in_its_language, other_language
 from benchmark_assets.corpus.readers import read
 from resources.catalogue import schema
 from resources.digest import digest
@@ -81,21 +81,22 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
         corrections: Corrections | None = None
         documents = []
         with collecting(faults):
-            corrections, said = load(description), right(description)
+            corrections = load(description)
+            right, wrong = marked(description, RIGHT), marked(description, WRONG)
         with collecting(faults):
             for document in _readable(description):
                 if isinstance(document, BadInput):
                     faults += document.faults
                 elif corrections is not None:  # without its corrections, a document would be aligned again
-                    document, wrong = in_its_language(document, description, said)
-                    faults += wrong
+                    document, foreign = in_its_language(document, description, right)
+                    faults += foreign
                     rows.add(document, description.name, corrections)
-                    rows.add_doubts(document, description, said)
+                    rows.add_doubts(document, description, right, wrong)
                     documents.append(document)
         _report_languages(documents)
         if len(faults) == before and corrections is not None:
             with collecting(faults):
-                check(description, corrections, said, documents)
+                check(description, documents)
         if len(faults) == before:
             sound.append(description.name)
     frames = {name: pl.DataFrame(rows.by_frame[name], SCHEMAS[name], orient="row") for name in SCHEMAS}
@@ -187,8 +188,11 @@ class _Rows:
         ]
         self._add_prose(document, corpus, corrections, digest(digests))
 
-    def add_doubts(self, document: Document, description: Description, right: frozenset[tuple[str, str]]) -> None:
-        """Add doubts about the pairs of a document. `right` has what a person calls right."""
+    def add_doubts(
+        self, document: Document, description: Description, right: frozenset[tuple[str, str]],
+        wrong: frozenset[tuple[str, str]],
+    ) -> None:  # fmt: skip
+        """Add doubts about the pairs of a document. `right` and `wrong` have what a person calls so."""
         segments = [(segment, passage.id) for passage in document.passages for segment in passage.segments]
         texts: dict[str, dict[str, str | None]] = defaultdict(dict)
         for passage in document.passages:
@@ -200,9 +204,15 @@ class _Rows:
         passage_of = dict(zip(ids, (f"{description.name}/{passage}" for _, passage in segments), strict=True))
         found = defaultdict[str, list[tuple[str, str, str, str, bool]]](list)
         sources = [segment.text for segment, _ in segments]
-        for doubt in doubts(ids, sources, translations, description.target_language):
+        by_hand = [
+            Doubt(name, segment, CALLED_WRONG, "is wrong by hand")
+            for segment, name in sorted(wrong)
+            if segment in passage_of
+        ]
+        computed = doubts(ids, sources, translations, description.target_language)
+        for doubt in (*(each for each in computed if (each.segment, each.translator) not in wrong), *by_hand):
             name, segment = doubt.translator, doubt.segment
-            accepted = not right.isdisjoint([(segment, name), (document.id, name)])
+            accepted = doubt.kind != CALLED_WRONG and not right.isdisjoint([(segment, name), (document.id, name)])
             found[name].append((segment, passage_of[segment], doubt.kind, doubt.evidence, accepted))
         for name, of in found.items():
             version = digest(of)

@@ -32,14 +32,14 @@ SCORES = ["closest_reference", *(metric.name for metric in MEASURES if metric.na
 
 
 def cards(warehouse: Warehouse, asset: str, partitions: pl.DataFrame) -> Mapping[str, Card]:
-    """Cards by partition key, for the assets `reference` and `drift_score`.
+    """Cards by partition key, for the assets `alignment`, `reference` and `drift_score`.
 
     `partitions` has the columns `model` and `passage`. There are none if the environment variable VARIORUM_PLOTS is
     `off`: nobody looks at Dagster's pages then.
     """
     if os.environ.get("VARIORUM_PLOTS") == "off" or partitions.is_empty():
         return {}
-    of_corpus = _passages if asset == "reference" else _outputs
+    of_corpus = {"alignment": _alignments, "reference": _passages, "drift_score": _outputs}[asset]
     return {
         key: card
         for (corpus,), rows in partitions.with_columns(CORPUS).group_by("corpus")
@@ -79,7 +79,26 @@ def _passages(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator
                 words = "; ".join(f"{row['segment_id']} {row['kind']}: {row['text']}" for row in own.to_dicts())
                 parts.append(_quoted(f"beside {translator or 'source'}", words, translator in shown.hidden))
         parts.append(f"origin: `variorum trace MODEL {passage}`")
+        parts.append(f"[correct it where you read]({correcting(passage)})")
         yield passage, Card("\n\n".join(parts), _address(passage))
+
+
+def _alignments(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
+    """Cards of aligned passages: segments with their texts, and what is doubted. The link leads to the page on which
+    they are corrected."""
+    keys = rows.select("passage").unique()
+    aligned = warehouse.read("alignment", keys, ["passage", "translator", "segments", "doubt"]).sort("translator")
+    rights = disclosure(warehouse, corpus, aligned["translator"].unique(), private=False)
+    ids = dict(warehouse.read("source_text", keys, ["passage", "segment_ids"]).iter_rows())
+    for (passage,), own in aligned.group_by(["passage"], maintain_order=True):
+        parts = []
+        for translator, segments, doubt in own.select("translator", "segments", "doubt").iter_rows():
+            texts = zip(ids.get(passage, []), segments, strict=False)
+            words = " ".join(f"[{id}] {'no text' if text is None else text}" for id, text in texts)
+            note = f", in doubt: {doubt}" if doubt else ""
+            parts.append(_quoted(f"{translator}{note}", words, translator in rights.hidden))
+        parts.append(f"[correct it where you read]({correcting(str(passage))})")
+        yield str(passage), Card("\n\n".join(parts), correcting(str(passage)))
 
 
 def _outputs(warehouse: Warehouse, corpus: str, rows: pl.DataFrame) -> Iterator[tuple[str, Card]]:
@@ -103,6 +122,12 @@ def _address(passage: str, model: str = "") -> str:
     corpus, _, ids = passage.partition("/")
     fragment = urlencode({"passage": ids} | ({"model": model} if model else {}), safe="/:")
     return f"{READERS}/{quote(corpus)}/#{fragment}"
+
+
+def correcting(passage: str) -> str:
+    """The address at which a passage is corrected on the web server."""
+    corpus, _, ids = passage.partition("/")
+    return f"{READERS}/{quote(corpus)}/corrections/#{urlencode({'at': ids}, safe='/:')}"
 
 
 def _quoted(name: str, text: str, hidden: bool) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from benchmark_assets.alignment.aligning import cost
 from benchmark_assets.alignment.documents import aligners, documents
+from benchmark_assets.automation.due import due
 from benchmark_assets.studies.protocols import PublishedProtocol
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.provider import Provider
@@ -97,6 +98,9 @@ def test_a_correction_changes_the_rows_that_depend_on_it_and_no_others(tales: Ta
     before, rows = tales.versions(), tales.content()
     runs = tales.warehouse.read("verification", columns=["passage", "run_id"])
     tales.correct(**{"doc1:2.1": "in the oak tree a raven sat"})
+    tales.look()
+    stale = due(tales.definitions, tales.instance, dg.AssetKey("alignment")).rows
+    assert stale["passage"].to_list() == [PASSAGES[1]]
     assert tales.build("references") == ""
     assert tales.texts() == expected() | {"doc1:2.1": "in the oak tree a raven sat"}
     anew = changed(before, tales.versions())
@@ -145,7 +149,7 @@ def test_after_any_correction_a_home_equals_a_new_one(
 def test_text_that_no_segment_has_is_a_warning_and_no_failure(tales: Tales, instance: dg.DagsterInstance) -> None:
     tales.correct(**{"doc1:2.1": "in the oak tree a raven sat;"})
     assert tales.build() == ""
-    key = dg.AssetCheckKey(dg.AssetKey("alignment"), "assigned")
+    key = dg.AssetCheckKey(dg.AssetKey("verification"), "assigned")
     event = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].event
     assert event is not None
     assert event.dagster_event is not None

@@ -162,6 +162,6 @@ def test_passages_that_the_embedder_doubts_have_the_text_at_their_numbers(tmp_pa
     )
     aligners = {("tales", "dora"): Aligner("", "all")}
     alike: Embed = lambda texts: np.ones((len(texts), 4)) / 2  # noqa: E731
-    rows, _, failures = align_documents([document], aligners, alike, alike, provider(tmp_path), "run")
+    rows, failures = align_documents([document], aligners, alike, alike, provider(tmp_path), "run")
     assert failures.is_empty()
     assert rows["methods"].to_list() == [["number"]] * len(places)

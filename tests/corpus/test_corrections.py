@@ -1,12 +1,15 @@
 """Alignments by hand: what their file says, what is wrong with it, and which passages a correction concerns."""
 
 import json
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from benchmark_assets.corpus.corrections import load
+from benchmark_assets.corpus.corrections import Change, Overtaken, lines, load, save
 from benchmark_assets.corpus.description import load as describe
 from benchmark_assets.corpus.scan import Scan, scan
 from resources.errors import BadInput
@@ -152,3 +155,126 @@ def test_corrections_of_one_corpus_are_nothing_to_another(corpus: Path, tmp_path
     other = write_with_prose(tmp_path / "other", "other")
     edit(corpus, {"corrections": correct(corpus, GOOD).name})
     assert set(corrections_of(look(corpus, other))) == {"tiny/doc1:1"}
+
+
+def line(segment: str, translator: str = "dora", **said: Any) -> dict[str, Any]:
+    return {"segment": segment, "translator": translator, **said}
+
+
+def test_a_line_may_say_that_a_pair_is_wrong_who_says_so_and_why(corpus: Path) -> None:
+    by = {"author": "Ida", "time": "2026-01-02T03:04:05+00:00", "comment": "another verse"}
+    correct(
+        corpus, line("doc1:1.1", wrong=True, **by), line("doc1:1.2", "ann", wrong=True), line("doc2:1.1", comment="?"),
+        line("doc1", "ann", right=True), line("doc1:2.1", text="Sunrise.", **by),
+    )  # fmt: skip
+    found = look(corpus)
+    assert found.faults == []
+    assert corrections_of(found) == {"tiny/doc1:2": {"doc1:2.1": "Sunrise."}}
+    doubts = found.pair_doubt.filter(kind="wrong").select("passage", "translator", "segment_id", "accepted").rows()
+    assert sorted(doubts) == [("tiny/doc1:1", "ann", "doc1:1.2", False), ("tiny/doc1:1", "dora", "doc1:1.1", False)]
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "problem"),
+    [
+        (line("doc1:2.1", wrong=False), "line 2", "does not say which pair is wrong"),
+        (line("doc1:2.1", "zoe", wrong=True), "line 2", "does not say which pair is wrong"),
+        (line("doc1:2.1", wrong=True, right=True), "line 2", "does not say which pair is"),
+        (line("doc1:2.1", "zoe", comment="?"), "line 2 zoe", "is no translator of the corpus"),
+        (line("doc1:2.1", comment=""), "line 2", "needs exactly the keys"),
+        (line("doc1:2.1", text="x", author=5), "line 2 author", "is not a text"),
+        (line("doc1:2.1", text="x", replaces="x"), "line 2 replaces", "is not a list of digests"),
+        (line("doc1:1.1", wrong=True), "line 2 doc1:1.1", "the segment is corrected twice"),
+    ],
+)
+def test_a_faulty_mark_is_told_by_number(corpus: Path, said: dict[str, Any], key: str, problem: str) -> None:
+    correct(corpus, GOOD, said)
+    with pytest.raises(BadInput) as caught:
+        lines(describe(corpus))
+    assert caught.value.key == key
+    assert problem in caught.value.problem
+
+
+def put(corpus: Path, segment: str, base: str = "", by: str = "Ida", **record: Any) -> str:
+    """Save a change; return the digest of the line that counts now."""
+    save(describe(corpus), corpus, [Change(segment, "dora", base, record)], by, "2026-01-02T03:04:05+00:00")
+    return next((each.digest for each in lines(describe(corpus)) if each.key == (segment, "dora")), "")
+
+
+def plain(path: Path) -> Path:
+    """The description as YAML in blocks, as people write it."""
+    path.write_text(yaml.safe_dump(json.loads(path.read_text()), sort_keys=False), encoding="utf-8")
+    return path
+
+
+def test_a_first_correction_makes_the_file_and_names_it_in_the_description(corpus: Path) -> None:
+    with pytest.raises(BadInput, match="names no file in which corrections could be saved"):
+        put(corpus, "doc1:1.1", text="A mouse.")  # the description is JSON, to which no line can be added
+    put(plain(corpus), "doc2:1.1", text=None)
+    first = put(corpus, "doc1:1.1", text="A mouse.", comment="short")
+    path = corpus.parent / "corrections.jsonl"
+    assert describe(corpus).corrections == path
+    assert [json.loads(each)["segment"] for each in path.read_text().splitlines()] == ["doc1:1.1", "doc2:1.1"]
+    second = put(corpus, "doc1:1.1", first, wrong=True)
+    assert [(each.record["author"], each.record["time"][:4]) for each in lines(describe(corpus))] == [
+        ("Ida", "2026")
+    ] * 2
+    assert put(corpus, "doc1:1.1", second) == ""  # taken back
+    assert [each.key[0] for each in lines(describe(corpus))] == ["doc2:1.1"]
+
+
+def test_a_change_of_a_line_that_is_no_longer_there_is_refused(corpus: Path) -> None:
+    base = put(plain(corpus), "doc1:1.1", text="A mouse.")
+    put(corpus, "doc1:1.1", base, by="Ulf", text="A rat.")
+    before = (corpus.parent / "corrections.jsonl").read_bytes()
+    with pytest.raises(Overtaken) as caught:
+        put(corpus, "doc1:1.1", base, text="The mouse.")
+    [(mine, theirs)] = caught.value.pairs
+    assert theirs is not None
+    assert (mine.record["text"], theirs.record["text"], theirs.record["author"]) == ("The mouse.", "A rat.", "Ulf")
+    with pytest.raises(BadInput, match="is neither a text nor null"):
+        put(corpus, "doc1:1.2", text=" ")
+    assert (corpus.parent / "corrections.jsonl").read_bytes() == before
+
+
+def test_editors_who_save_at_once_lose_nothing(corpus: Path) -> None:
+    segments = ["doc1:1.1", "doc1:1.2", "doc1:2.1", "doc2:1.1"]
+    plain(corpus)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda segment: put(corpus, segment, text=f"Text of {segment}."), segments))
+    assert [each.key[0] for each in lines(describe(corpus))] == segments
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=Ida", "-c", "user.email=ida@example.org", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_git_merges_corrections_of_different_segments_and_keeps_both_of_one(corpus: Path) -> None:
+    """New lines at one place, a changed line beside them, and several changes of a line on one side."""
+    folder = corpus.parent
+    kept = put(plain(corpus), "doc1:1.2", text="A cat.")
+    for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "begin"], ["switch", "-qc", "other"]):
+        git(folder, *command)
+    put(corpus, "doc1:1.1", by="Ulf", text="A rat.")
+    put(corpus, "doc2:1.1", by="Ulf", text=None)
+    git(folder, "commit", "-qam", "theirs")
+    git(folder, "switch", "-q", "main")
+    put(corpus, "doc1:1.2", put(corpus, "doc1:1.2", kept, text="The cat."), text="That cat.")
+    put(corpus, "doc1:2.1", text="Sunrise.")
+    git(folder, "commit", "-qam", "ours")
+    git(folder, "merge", "-q", "--no-edit", "other")
+    texts = {"doc1:1.1": "A rat.", "doc1:1.2": "That cat.", "doc1:2.1": "Sunrise.", "doc2:1.1": None}
+    assert load(describe(corpus)) == {(segment, "dora"): text for segment, text in texts.items()}
+    assert look(corpus).faults == []
+
+    now = {each.key[0]: each.digest for each in lines(describe(corpus))}
+    git(folder, "branch", "-f", "other")
+    put(corpus, "doc1:1.1", now["doc1:1.1"], text="One mouse.")
+    git(folder, "commit", "-qam", "ours")
+    git(folder, "switch", "-q", "other")
+    put(corpus, "doc1:1.1", now["doc1:1.1"], by="Ulf", text="Two mice.")
+    git(folder, "commit", "-qam", "theirs")
+    git(folder, "merge", "-q", "--no-edit", "main")
+    with pytest.raises(BadInput, match="the segment is corrected twice"):  # both are in the file: a person chooses
+        load(describe(corpus))

@@ -256,6 +256,8 @@ const READER = (() => {
     at("place").value = String(here ?? "");
     const spot = hits.indexOf(here);
     at("where").textContent = here === undefined ? "" : `${blind() ? "item" : `passage ${items()[here]},`} ${spot + 1} of ${hits.length}`;
+    if (here !== undefined && !blind() && ["127.0.0.1", "localhost"].includes(location.hostname))
+      at("where").append(" ", make("a", { href: `${index.private ? "../" : ""}../corrections/#${new URLSearchParams({ at: items()[here] })}` }, "correct"));
     for (const [id, step] of [["previous", -1], ["next", 1]])
       at(id).setAttribute("aria-disabled", String(hits[spot + step] === undefined));
   }

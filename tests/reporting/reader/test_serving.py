@@ -51,10 +51,12 @@ def client(own: Warehouse) -> Iterator[httpx.Client]:
     yield from served(own, private=False)
 
 
-def served(warehouse: Warehouse, private: bool) -> Iterator[httpx.Client]:
+def served(warehouse: Warehouse, private: bool, read_only: bool = False) -> Iterator[httpx.Client]:
     """A client of a server, at whose other addresses there is one page in place of Dagster's."""
     pages = Starlette(routes=[Route("/{path:path}", lambda _: PlainTextResponse("a page of Dagster"))])
-    server = uvicorn.Server(uvicorn.Config(application(pages, warehouse, private, LOCAL), log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(application(pages, warehouse, private, LOCAL, read_only), log_level="warning")
+    )
     with listener("127.0.0.1", 0, private) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
