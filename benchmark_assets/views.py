@@ -15,6 +15,7 @@ from benchmark_assets.examination.hidden import at_work
 from benchmark_assets.examination.reports import judge_accuracies
 from benchmark_assets.literary.anchored import win_rates
 from benchmark_assets.metrics.peers import consensus
+from benchmark_assets.metrics.unmeasured import unmeasured
 from benchmark_assets.selection.funnel import funnels
 from benchmark_assets.understanding.stored import classes, confusions, scored_baselines
 from benchmark_assets.validation.boards import certificates
@@ -25,7 +26,7 @@ VIEWS: Mapping[str, Callable[[Warehouse], pl.DataFrame]] = {
     "anchored_win_rate": win_rates, "certificate": certificates, "class_score": classes, "confusion": confusions,
     "failing_passage": all_failing_passages, "failure_overlap": overlaps, "funnel": funnels,
     "judge_accuracy": judge_accuracies, "judge_at_work": at_work, "judge_confusion": confusions_of_judges,
-    "peer_consensus": consensus,
+    "peer_consensus": consensus, "unmeasured_output": unmeasured,
     **{f"{kind}_score": partial(scored_baselines, table=f"{kind}_answer") for kind in ("baseline", "encoder")},
 }  # fmt: skip
 

@@ -42,10 +42,15 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return by_folded[near[0]] if near else None
 
 
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Words about an unknown name: the most similar known one, as in ' (did you mean seneca?)'; '' if none is."""
+    near = closest(name, known)
+    return f" (did you mean {near}?)" if near else ""
+
+
 def meant(path: Path) -> str:
     """Words about a path that does not exist: the most similar name in its folder; '' if none is similar."""
-    near = closest(path.name, (each.name for each in path.parent.iterdir())) if path.parent.is_dir() else None
-    return f" (did you mean {near}?)" if near else ""
+    return suggestion(path.name, [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else [])
 
 
 class BadInput(Exception):  # noqa: N818 - named for its cause

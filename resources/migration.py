@@ -168,6 +168,7 @@ VERSIONS = (
     Version("ceaf315864fcb337886e7c83049953a5", {}, {}),
     Version("1b9f2e770e6ef6f9fb21af8a8814f406", {}, {}),
     Version("70bcc68baf1e8d20606dd088a1be7d93", {}, {}),
+    Version("552a940f3d99e568ad40b601beadf132", {}, {}),
 )  # fmt: skip
 """Every version, beginning with version 1. A file without a number is older than version 1. A changed declaration
 requires a new version with the new digest."""

@@ -3,6 +3,9 @@
 Not here: the content of tables; labels, digits and units, which the catalogue declares.
 """
 
+import re
+from collections.abc import Iterable
+
 import polars as pl
 
 from resources import catalogue
@@ -11,6 +14,8 @@ from resources.harmless import in_markdown, shortened
 
 ENDS = ("", "_low", "_high")
 """Suffixes of the names of three columns: a number, and the lower and the upper bound of its interval."""
+
+_NULL = re.compile(r"(?:(?<=\.) |^)Null\b[^.]*\.")
 
 NONE = "-"
 """Text for null."""
@@ -94,6 +99,15 @@ def plain(frame: pl.DataFrame) -> str:
         aligned = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)]
         lines.append("  ".join(aligned).rstrip())
     return "\n".join(lines)
+
+
+def legend(headings: Iterable[str], table: str) -> dict[str, str]:
+    """What columns of a declared table mean, by heading, as the catalogue says. Headings that it lacks are left out, as
+    are sentences about null."""
+    columns = [*catalogue.shared().values(), *catalogue.declared()[table].columns.values()]
+    known = {name: column for column in columns if not column.between for name in (column.name, column.heading)}
+    meanings = {heading: known[heading].meaning for heading in headings if heading in known}
+    return {heading: " ".join(_NULL.split(meaning)).strip() for heading, meaning in meanings.items()}
 
 
 def _line(value: object) -> str:

@@ -87,7 +87,7 @@ def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: py
     said = {" ".join(words[:2]): here(tmp_path / "home", *words).stdout for words in steps}
     assert "the first passage as it was read: fables/fables:1" in said["new corpus"]
     assert "Reed: complete in 10 of 10 passages" in said["check corpus"]
-    assert "10 passages have an envelope" in said["import corpus"]
+    assert "10 passages have two complete references" in said["import corpus"]
     assert "mymodel: 10 outputs" in said["import outputs"]
     assert (tmp_path / "READER" / "index.html").is_file()
     assert "Output 7 of a model." in "".join(path.read_text() for path in (tmp_path / "READER" / "texts").iterdir())

@@ -4,7 +4,8 @@ Here: the protocol of the audit paper (section 3.4, appendix B): one candidate p
 here: choice of judges and order of references (panel), vocabulary (labels), retries (resources.provider.asking).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from benchmark_assets.adjudication.labels import (
@@ -15,31 +16,41 @@ from benchmark_assets.adjudication.labels import (
     MAJOR,
     NO_CATEGORY,
     SEVERITIES,
+    TAXONOMIES,
     VALID,
     Judgement,
     read_judgement,
 )
+from benchmark_assets.corpus.description import AUDIT
+from resources import prompts
 from resources.errors import quoted
-from resources.provider.asking import Template, template_of
+from resources.provider.asking import Template, fields
 from resources.provider.reading import storable
 from resources.provider.registry import Model
 from resources.provider.replies import TEXT, choice_of, object_of
 
 PURPOSE = "judge"
 
-ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
-    "label": LABELS, "error_category": (*CATEGORIES, NO_CATEGORY), "severity": SEVERITIES, "confidence": CONFIDENCES,
-}  # fmt: skip
+
+def enumerations(taxonomy: str) -> Mapping[str, tuple[str, ...]]:
+    """The words that fields of a reply may have, with the categories of a taxonomy."""
+    categories = (*TAXONOMIES[taxonomy].problems, NO_CATEGORY)
+    return {"label": LABELS, "error_category": categories, "severity": SEVERITIES, "confidence": CONFIDENCES}
+
+
 FLAGS: Mapping[str, str] = {"is_major_error": MAJOR, "is_valid_variation": VALID}
 """Boolean fields of a reply, each with a label: the field is true if the judge gives this label, else false."""
 
 WORDS = ("cause_summary", "evidence", "problem_phrase", "suggested_correction")
-ANSWER = object_of(
-    {name: choice_of(allowed) for name, allowed in ENUMERATIONS.items()}
-    | {name: {"type": "boolean"} for name in FLAGS}
-    | dict.fromkeys(WORDS, TEXT)
-)
-"""JSON schema of a reply. Source: audit paper, appendix B."""
+ANSWERS = {
+    taxonomy: object_of(
+        {name: choice_of(allowed) for name, allowed in enumerations(taxonomy).items()}
+        | {name: {"type": "boolean"} for name in FLAGS}
+        | dict.fromkeys(WORDS, TEXT)
+    )
+    for taxonomy in TAXONOMIES
+}
+"""JSON schema of a reply, by taxonomy. Source: audit paper, appendix B."""
 
 
 class Scores(NamedTuple):
@@ -65,9 +76,15 @@ class Opinion(NamedTuple):
     remarks: Remarks
 
 
-def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
-    """The template of a judge's questions; `languages` maps variables of the prompt to names of languages."""
-    return template_of(judge, PURPOSE, languages, ANSWER, read_answer)
+def judging(judge: Model, languages: Mapping[str, str], taxonomy: str = AUDIT) -> Template[Opinion]:
+    """The template of a judge's questions about a corpus with a taxonomy; `languages` maps variables of the prompt to
+    names of languages."""
+    name, problems = TAXONOMIES[taxonomy]
+    read = fields(ANSWERS[taxonomy], partial(read_answer, categories=tuple(problems)))
+    prompt, values = prompts.load(name), dict(languages)
+    if "categories" in prompt.variables:
+        values["categories"] = "\n".join(f"- {category}: {problem}" for category, problem in problems.items())
+    return Template(judge, prompt, values, PURPOSE, ANSWERS[taxonomy], read)
 
 
 def shown(source: str, references: Sequence[str], candidate: str, scores: Scores | None = None) -> dict[str, Any]:
@@ -85,8 +102,8 @@ def shown(source: str, references: Sequence[str], candidate: str, scores: Scores
     return item
 
 
-def read_answer(values: Mapping[str, Any]) -> Opinion:
-    """Read the fields of a reply.
+def read_answer(values: Mapping[str, Any], categories: Collection[str] = CATEGORIES) -> Opinion:
+    """Read the fields of a reply, whose error category is one of `categories`.
 
     Label, severity and confidence are required. Errors require a category and another severity than none, which the
     prompt reserves for outputs without an error. The fields in `FLAGS` may be missing, but must not contradict the
@@ -97,7 +114,7 @@ def read_answer(values: Mapping[str, Any]) -> Opinion:
     ValueError
         If the fields are not a valid judgement; the message is the reason.
     """
-    judgement = read_judgement(values)
+    judgement = read_judgement(values, categories)
     if judgement.label in ERRORS and judgement.severity == SEVERITIES[0]:
         raise ValueError(f"severity {judgement.severity} contradicts label {judgement.label}")
     for name, label in FLAGS.items():

@@ -18,7 +18,8 @@ from benchmark_assets.adjudication.labels import ERRORS, VALID
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.adjudication.published import named, published_judging, unnamed
 from benchmark_assets.adjudication.triage import audits
-from benchmark_assets.corpus.description import Audit
+from benchmark_assets.corpus.description import AUDIT, MQM, Audit
+from benchmark_assets.corpus.registry import taxonomies
 from benchmark_assets.examination.flags import WITHHELD, JudgeStanding, of_judges, worst
 from benchmark_assets.examination.sample import Direction, other_references
 from benchmark_assets.examination.sentinels import Sound
@@ -95,10 +96,10 @@ def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, 
 
 def panel(
     provider: Provider, corpus: str, audit: Audit, languages: Mapping[str, str], model: str,
-    protocol: PublishedProtocol | None = None,
+    protocol: PublishedProtocol | None = None, taxonomy: str = AUDIT,
 ) -> JudgePanel:  # fmt: skip
-    """The panel that judges one model's outputs in one corpus, by a published protocol if there is one; `languages` as
-    in `judging`.
+    """The panel that judges one model's outputs in one corpus, by a published protocol if there is one; `languages` and
+    `taxonomy` as in `judging`.
 
     Raises BadInput if the number of judges is even, or if `impartial` raises it.
     """
@@ -108,7 +109,7 @@ def panel(
     judges = impartial(provider, audit.judges, model, f"corpus {corpus}", "audit.judges")
     if protocol:
         return JudgePanel(tuple(published_judging(judge, protocol) for judge in judges), audit, protocol)
-    return JudgePanel(tuple(judging(judge, languages) for judge in judges), audit)
+    return JudgePanel(tuple(judging(judge, languages, taxonomy) for judge in judges), audit)
 
 
 class JudgeVotes(OutputStudy[JudgePanel]):
@@ -126,13 +127,13 @@ class JudgeVotes(OutputStudy[JudgePanel]):
         flags = ["queued", "sampled", "screened"]
         triage = self.warehouse.read("triage", partitions.select(OUTPUT), [*OUTPUT, *flags])
         outputs = triage.filter(pl.any_horizontal(flags), CORPUS.is_in(list(with_judges)))
-        languages = self.languages()
+        languages, named = self.languages(), taxonomies(self.warehouse)
 
         published = cache(partial(protocols, self.warehouse, "judge"))
 
         def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:
             by = published(model).get(corpus)
-            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model, by)
+            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model, by, named[corpus])
             return judges, judges.fingerprint
 
         for group in self.by_corpus(outputs, seated):
@@ -150,9 +151,9 @@ class JudgeVotes(OutputStudy[JudgePanel]):
         scores = self._scores(partitions) if how.shows_scores else {}
         outputs = self.warehouse.read("model_output", partitions, [*OUTPUT, "text"])
         for model, passage, text in outputs.iter_rows():
-            if passage in sources and passage in references:
-                shown_scores = scores.get((model, passage))
-                yield from how.items(model, passage, sources[passage], references[passage], text, shown_scores)
+            if passage in sources:  # without a reference, a judge sees the source alone
+                shown_scores, shown_references = scores.get((model, passage)), references.get(passage, {})
+                yield from how.items(model, passage, sources[passage], shown_references, text, shown_scores)
 
     def exam(self) -> TextExam:
         """The exam of the study's judges."""
@@ -187,8 +188,11 @@ class PanelExam(TextExam):
         return {corpus: [(judge, "") for judge in audit.judges] for corpus, audit in audits(self.warehouse).items()}
 
     def template(self, judge: Model, direction: Direction) -> Template[Opinion]:
-        """The template of the question about an output."""
-        return judging(judge, direction.languages)
+        """The template of the question about an output, with the categories of the direction's corpora; MQM's if they
+        differ."""
+        named = taxonomies(self.warehouse)
+        (taxonomy, *others) = {named[corpus] for corpus in direction.corpora if corpus in named} or {AUDIT}
+        return judging(judge, direction.languages, MQM if others else taxonomy)
 
     def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
         """The source and the other references of each passage that has a reference besides the sound text."""

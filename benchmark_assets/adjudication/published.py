@@ -7,8 +7,9 @@ applies (panel), the project's own question (judging), the vocabulary, which is 
 import json
 from collections.abc import Mapping
 
-from benchmark_assets.adjudication.judging import ENUMERATIONS, PURPOSE, Opinion, Scores, remarks
+from benchmark_assets.adjudication.judging import PURPOSE, Opinion, Scores, enumerations, remarks
 from benchmark_assets.adjudication.labels import read_judgement
+from benchmark_assets.corpus.description import AUDIT
 from benchmark_assets.studies.protocols import PublishedProtocol
 from resources.errors import quoted
 from resources.provider.asking import Template
@@ -43,7 +44,7 @@ def _read(reading: Reading) -> tuple[Opinion, str]:
     """A reply that is a JSON object with words of the paper's vocabulary, as they are spelled there."""
     try:
         fields = json.loads(reading.text)
-        for name, allowed in ENUMERATIONS.items():
+        for name, allowed in enumerations(AUDIT).items():
             if fields[name] not in allowed:
                 raise ValueError(f"{name} {quoted(str(fields[name]))} is not one of {', '.join(allowed)}")
         return Opinion(read_judgement(fields), remarks(fields)), "strict"

@@ -15,6 +15,7 @@ import polars as pl
 
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.corpus.registry import sections
+from benchmark_assets.metrics.unmeasured import BAND
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -107,7 +108,8 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     Returns
     -------
     Columns of `BANDED`, one row per output with a drift and the number that bands divide. A number equal to an edge is
-    in the band below, and a number equal to the threshold is not queued (audit paper, section 3.3).
+    in the band below, and a number equal to the threshold is not queued (audit paper, section 3.3). Outputs without a
+    drift are in the band `unmeasured.BAND`, of which as many are drawn as of the band with the largest sample.
 
     Notes
     -----
@@ -118,12 +120,15 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     the threshold that the panel screens.
     """
     parts = [pl.DataFrame(schema=BANDED)]
-    for (corpus,), rows in outputs.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
+    for (corpus,), rows in outputs.group_by(CORPUS, maintain_order=True):
         audit = audits[str(corpus)]
+        parts.append(_unmeasured(rows.filter(pl.col("drift").is_null()), audit))
+        rows = rows.drop_nulls("drift")
+        if rows.is_empty():
+            continue
         rows = rows.with_columns(suspicion=suspicion(audit.by)).drop_nulls("suspicion")
         number = np.searchsorted(audit.bands, rows["suspicion"].to_numpy(), side="left")
-        order = [item_key(model, passage, str(audit.seed)) for model, passage in rows.select("model", "passage").rows()]
-        numbered = rows.with_columns(pl.Series("number", number, dtype=pl.Int64), pl.Series("order", order))
+        numbered = rows.with_columns(pl.Series("number", number, dtype=pl.Int64), _order(rows, audit.seed))
         place = pl.col("order").rank("ordinal").over("model", "number")
         if isinstance(audit.sample, int):
             size = allocated(audit.sample)
@@ -137,3 +142,19 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
         flags = {"queued": queued, "sampled": place <= size, "screened": screened}
         parts.append(numbered.with_columns(band=name, **flags).select(BANDED.names()))
     return pl.concat(parts)
+
+
+def _order(outputs: pl.DataFrame, seed: int) -> pl.Series:
+    """The hashes in whose order outputs are drawn."""
+    keys = outputs.select("model", "passage").rows()
+    return pl.Series("order", [item_key(model, passage, str(seed)) for model, passage in keys], dtype=pl.String)
+
+
+def _unmeasured(outputs: pl.DataFrame, audit: Audit) -> pl.DataFrame:
+    """Rows of `banded` of outputs without a drift: a simple random sample of each model's."""
+    bands = len(audit.bands) + 1
+    size = max(FEWEST, audit.sample // bands) if isinstance(audit.sample, int) else max(audit.sample)
+    place = _order(outputs, audit.seed)
+    drawn = outputs.with_columns(place).with_columns(sampled=pl.col("order").rank("ordinal").over("model") <= size)
+    flags = {"queued": pl.lit(False), "screened": pl.lit(False)}
+    return drawn.with_columns(band=pl.lit(BAND), **flags).select(BANDED.names()).cast(BANDED)

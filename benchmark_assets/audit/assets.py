@@ -8,6 +8,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.assets import judge_vote, triage, verdict
+from benchmark_assets.adjudication.labels import TAXONOMIES, categories_of
 from benchmark_assets.adjudication.panel import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.anchored import anchored_estimates
@@ -22,6 +23,7 @@ from benchmark_assets.audit.outcomes import categories, outcomes, with_standings
 from benchmark_assets.audit.rated import rated, rated_of, triage_of
 from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
+from benchmark_assets.corpus.registry import taxonomies
 from benchmark_assets.corpus.units import kinds
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
@@ -31,6 +33,7 @@ from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.further import metrics_of
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import model_scores
+from benchmark_assets.metrics.unmeasured import BAND
 from benchmark_assets.people.assets import human_label
 from benchmark_assets.references.assets import reference_envelope
 from resources import prompts
@@ -85,17 +88,20 @@ def _of_ratings(
 
 
 @_of_ratings(
-    [triage, verdict, human_label, judge_report, *SCORES], "error_category", "error_correlation", code_version="4"
+    [triage, verdict, human_label, judge_report, *SCORES], "error_category", "error_correlation", code_version="5"
 )
 def audit_outcome(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
 
     Error rates from a panel's verdicts are null unless most of its judges passed the examination or were not examined.
+    Outputs without a measure have a band of their own, which is not part of the totals.
     """
     outputs, rows, standings = triage_of(warehouse), rated_of(warehouse), of_panels(warehouse)
+    others = outcomes(triage_of(warehouse, measured=False), rated_of(warehouse, measured=False)).filter(band=BAND)
+    found = pl.concat([outcomes(outputs, rows), others])
     return {
-        "audit_outcome": with_standings(with_correction(outcomes(outputs, rows), panel_errors(warehouse)), standings),
-        "error_category": categories(without_failed(rows, standings)),
+        "audit_outcome": with_standings(with_correction(found, panel_errors(warehouse)), standings),
+        "error_category": categories(without_failed(rows, standings), categories_of(warehouse)),
         "error_correlation": correlations(rows, _scores(warehouse), metrics_of(warehouse)),
     }
 
@@ -143,7 +149,7 @@ def metric_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 @_of_ratings([triage, verdict, human_label], code_version="2", by_panel=False, drawn=False)
 def worked_example(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Outputs that illustrate the audit, selected by rules; `variorum report --examples` writes them as a page."""
-    outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))
+    outputs = with_people(triage_of(warehouse), warehouse.read("verdict"), warehouse.read("human_label"))
     return {"worked_example": examples(outputs)}
 
 
@@ -160,13 +166,14 @@ def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
 
     A judge that is no longer in the registry has None in place of the hash of its settings.
     """
-    prompt, judges, units = prompts.load("judge"), provider.registry().judges, kinds(warehouse)
+    judges, units, named = provider.registry().judges, kinds(warehouse), taxonomies(warehouse)
+    asked = {corpus: prompts.load(TAXONOMIES[name].prompt) for corpus, name in named.items()}
     hashes = {name: digest(*provider.model(name).determinants)[:8] for name in judges}
     return {
         corpus: f"threshold: {audit.by} > {audit.threshold}; judges: "
         f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "
-        f"{'shown' if audit.show_scores else 'hidden'}; prompt: {prompt.name} {prompt.version} "
-        f"({prompt.digest()[:8]}); sample: seed {audit.seed}"
+        f"{'shown' if audit.show_scores else 'hidden'}; prompt: {asked[corpus].name} {asked[corpus].version} "
+        f"({asked[corpus].digest()[:8]}); sample: seed {audit.seed}"
         f"{f'; judged below the threshold: {audit.below:g}' if audit.below else ''}"
         f"; units: {units.get(corpus, 'passages')}"
         for corpus, audit in audits(warehouse).items()

@@ -3,12 +3,14 @@
 Not here: estimates for outputs without a label (estimates).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
+from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, TAXONOMIES, UNCERTAIN, VALID
 from benchmark_assets.audit.rated import PANEL, with_rates, with_totals
+from benchmark_assets.corpus.description import AUDIT
 from benchmark_assets.examination.flags import UNEXAMINED, WITHHELD, JudgeStanding, flagged
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.measures import NONE
@@ -63,17 +65,27 @@ def without_failed(rows: pl.DataFrame, standings: Mapping[str, JudgeStanding]) -
     return rows.filter((pl.col("raters") != PANEL) | ~pl.col("corpus").is_in(withheld))
 
 
-def categories(rows: pl.DataFrame) -> pl.DataFrame:
+def categories(rows: pl.DataFrame, offered: Mapping[str, Sequence[str]] = MappingProxyType({})) -> pl.DataFrame:
     """Rows of `error_category`, from rows of `rated`.
 
-    For each corpus, kind of raters and model with a labeled output ('' for all models): one row for each category, even
-    if it has no errors.
+    For each corpus, kind of raters and model with a labeled output ('' for all models): one row for each category that
+    `offered` has for the corpus, by default the audit paper's, even if it has no errors; and one for each other
+    category of an error.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")
     ones = {f"all_{name}": (pl.col("label") == LABELS[name]).cast(pl.Int64) for name in ("minor", "major")}
     counts = judged.select(*by, "unit", "error_category", judged=pl.lit(1), **ones)
-    grid = counts.join(pl.DataFrame({"category": CATEGORIES}).with_row_index("order"), how="cross").with_columns(
+    named = [
+        (corpus, category) for corpus in rows["corpus"].unique()
+        for category in offered.get(corpus, TAXONOMIES[AUDIT].problems)
+    ]  # fmt: skip
+    occurring = rows.filter(pl.col("error_category").is_in(CATEGORIES)).select("corpus", category="error_category")
+    places = pl.DataFrame({"category": CATEGORIES}).with_row_index("order")
+    kinds = (
+        pl.concat([pl.DataFrame(named, occurring.schema, orient="row"), occurring]).unique().join(places, on="category")
+    )
+    grid = counts.join(kinds, on="corpus").with_columns(
         (pl.col(f"all_{name}") * (pl.col("error_category") == pl.col("category")).fill_null(False)).alias(name)
         for name in ("minor", "major")
     )

@@ -13,6 +13,7 @@ from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.intervals import Floats, rate_intervals
 from benchmark_assets.metrics.missing import bounded
+from benchmark_assets.metrics.unmeasured import BAND
 from resources.catalogue import tables
 from resources.keys import CORPUS
 from resources.tables import ENDS
@@ -53,14 +54,17 @@ def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl
     return pl.concat(part.select(RATED.names()) for part in parts).cast(RATED)
 
 
-def triage_of(warehouse: Warehouse) -> pl.DataFrame:
-    """Rows of `triage`, with the unit of each passage."""
-    return with_units(warehouse.read("triage"), warehouse)
+def triage_of(warehouse: Warehouse, measured: bool = True) -> pl.DataFrame:
+    """Rows of `triage` of the outputs that have a drift, or of those that have none; with the unit of each passage."""
+    return with_units(warehouse.read("triage").filter((pl.col("band") != BAND) == measured), warehouse)
 
 
-def rated_of(warehouse: Warehouse) -> pl.DataFrame:
-    """The rated outputs of the warehouse."""
-    return rated(triage_of(warehouse), warehouse.read("verdict"), warehouse.read("human_label"))
+def rated_of(warehouse: Warehouse, measured: bool = True) -> pl.DataFrame:
+    """The rated outputs of the warehouse, as `triage_of` selects them. Of outputs without a drift, none of which is
+    queued, the panel's verdicts on the sample count."""
+    triage = triage_of(warehouse, measured)
+    triage = triage if measured else triage.with_columns(queued="sampled")
+    return rated(triage, warehouse.read("verdict"), warehouse.read("human_label"))
 
 
 def labeled_by_people(rows: pl.DataFrame) -> pl.DataFrame:

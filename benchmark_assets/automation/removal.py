@@ -16,7 +16,7 @@ from benchmark_assets.lineage.removal import KEPT, ROWS, remove
 from benchmark_assets.pairwise.base_sets import TABLES
 from benchmark_assets.translation.systems import Systems
 from resources import catalogue
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.removals import Removal, Selection
 from resources.warehouse import Replacement, Warehouse
 
@@ -32,7 +32,8 @@ def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems
     if name in systems.provider.registry().models:
         raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
     if name not in context.instance.get_dynamic_partitions("model") and not systems.known([name]):
-        raise BadInput(name, "", "no such model in this warehouse", "`variorum status --models` lists the models")
+        problem = f"no such model in this warehouse{suggestion(name, systems.models())}"
+        raise BadInput(name, "", problem, "`variorum status --models` lists the models")
     key = pl.DataFrame({"model": [name]})
     record = _recorded(warehouse, "model", name, [Selection(_affected("model"), "model", [name])])
     return remove(context, warehouse, key, [record])
@@ -47,8 +48,9 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
         For an unknown corpus.
     """
     key = pl.DataFrame({"corpus": [name]})
-    if warehouse.read("corpus", key).is_empty():
-        raise BadInput(name, "", "no such corpus in this warehouse", "`variorum status` lists the corpora")
+    if name not in (corpora := warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()):
+        problem = f"no such corpus in this warehouse{suggestion(name, corpora)}"
+        raise BadInput(name, "", problem, "`variorum status` lists the corpora")
     outputs = warehouse.read("imported_output", columns=["passage"])["passage"]  # also for passages that a scan removed
     known = shards.passages(warehouse, context.instance.get_dynamic_partitions("passage"))["passage"]
     partitions = sorted({*known, *outputs})
@@ -73,8 +75,9 @@ def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
         For an unknown task.
     """
     key = pl.DataFrame({"task": [name]})
-    if warehouse.read("task", key).is_empty():
-        raise BadInput(name, "", "no such task in this warehouse", "`variorum status` lists the tasks")
+    if name not in (known := warehouse.read("task", columns=["task"])["task"].to_list()):
+        problem = f"no such task in this warehouse{suggestion(name, known)}"
+        raise BadInput(name, "", problem, "`variorum status` lists the tasks")
     record = _recorded(warehouse, "task", name, [Selection(_affected("task"), "task", [name])])
     return remove(context, warehouse, key, [record])
 
@@ -94,7 +97,9 @@ def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, n
     known = {each for table in owners for each in warehouse.read(table, columns=["base_set"])["base_set"]}
     if name not in known:
         names = ", ".join(sorted(known)) or "none"
-        raise BadInput(name, "", "no such base set in this warehouse", f"imported base sets: {names}")
+        raise BadInput(
+            name, "", f"no such base set in this warehouse{suggestion(name, known)}", f"imported base sets: {names}"
+        )
     tables = [*TABLES, "anchor_total", "published_base_set"]
     counts, emptied = _emptied(warehouse, tables, key)
     emptied.append(_recorded(warehouse, "baseset", name, [Selection(tables, "base_set", [name])]))

@@ -14,7 +14,7 @@ import yaml
 
 from benchmark_assets.benchmarks import base_sets, published_scores
 from benchmark_assets.benchmarks.fetching import Stock, listed, provenance
-from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe
+from benchmark_assets.benchmarks.recipe import FETCHED, FILE, ReadRecipe, shipped
 from benchmark_assets.corpus import registry
 from benchmark_assets.selection.funnel import LISTED
 from benchmark_assets.translation.imports import import_outputs
@@ -22,7 +22,7 @@ from benchmark_assets.understanding import samples, tasks
 from benchmark_assets.understanding.description import load
 from resources import home, whole_files
 from resources.digest import digest
-from resources.errors import BadInput, collecting, raise_all
+from resources.errors import BadInput, collecting, raise_all, suggestion
 from resources.frozen import Frozen
 from resources.warehouse import Replacement, Warehouse
 
@@ -345,16 +345,26 @@ class Added(NamedTuple):
 
 
 def added(warehouse: Warehouse, benchmark: str) -> Added:
-    """The corpora and tasks of the highest added version of a benchmark.
+    """The corpora and tasks of the highest added version of a benchmark; or the corpus or task of this name.
 
     Raises
     ------
     BadInput
-        If the benchmark was not added.
+        If no added benchmark, corpus or task has this name.
     """
     rows = warehouse.read("benchmark", pl.DataFrame({"benchmark": [benchmark]})).sort("version")
     if rows.is_empty():
-        raise BadInput(benchmark, "", "was not added to this warehouse", f"run `variorum add {benchmark}`")
+        whole = everything(warehouse)
+        if benchmark in whole.corpora or benchmark in whole.tasks:
+            corpora, tasks = ([benchmark] if benchmark in names else [] for names in whole[:2])
+            return Added(corpora, tasks)
+        if benchmark in shipped():
+            raise BadInput(benchmark, "", "was not added to this warehouse", f"run `variorum add {benchmark}`")
+        known = [*warehouse.read("benchmark", columns=["benchmark"])["benchmark"], *whole.corpora, *whole.tasks]
+        problem = f"no benchmark, corpus or task of this warehouse{suggestion(benchmark, [*known, *shipped()])}"
+        raise BadInput(
+            benchmark, "", problem, "`variorum status` lists them, and `variorum benchmarks` what can be added"
+        )
     return Added(rows["corpora"][-1].to_list(), rows["tasks"][-1].to_list(), json.loads(rows["left_out"][-1]))
 
 

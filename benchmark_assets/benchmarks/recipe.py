@@ -24,7 +24,7 @@ from benchmark_assets.understanding.description import load as load_task
 from resources import whole_files, yaml_files
 from resources.digest import digest
 from resources.downloads.sources import REPOSITORIES, SOURCES, Download
-from resources.errors import BadInput, collecting, one_of, raise_all
+from resources.errors import BadInput, collecting, one_of, raise_all, suggestion
 from resources.frozen import Frozen
 from resources.home import PROJECT
 
@@ -346,7 +346,7 @@ def find(name: str) -> Path:
         return known[name]
     if (Path(name) / FILE).is_file():
         return Path(name).resolve()
-    problem = f"is neither a shipped benchmark nor a folder with a {FILE}"
+    problem = f"is neither a shipped benchmark nor a folder with a {FILE}{suggestion(name, known)}"
     raise BadInput(name, "", problem, f"use one of {', '.join(known)}, or the path of a folder")
 
 

@@ -28,7 +28,7 @@ from benchmark_assets.translation.imports import READERS
 from benchmark_assets.understanding import tasks
 from resources import whole_files
 from resources.downloads import manifest
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.folders import README, check_vacant, put
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -130,7 +130,9 @@ def write_recipe(
     descriptions = {corpus: path for corpus, path in registry.paths(warehouse).items() if corpus in corpora}
     places = {code: place for code, place in tasks.places(warehouse).items() if code in codes}
     if unknown := sorted({*corpora, *codes} - {*descriptions, *places}):
-        raise BadInput(unknown[0], "", "no such corpus or task in this warehouse", "`variorum status` lists them")
+        known = [*registry.paths(warehouse), *tasks.places(warehouse)]
+        problem = f"no such corpus or task in this warehouse{suggestion(unknown[0], known)}"
+        raise BadInput(unknown[0], "", problem, "`variorum status` lists them")
     loaded = {path: load(path) for path in descriptions.values()}
     beside = {file for each in loaded.values() for file in each.beside.values()}
     described = {*registry.paths(warehouse).values(), *(path for path, _ in tasks.places(warehouse).values())}

@@ -90,9 +90,19 @@ class Commands(CommandGroup):
             raise
 
     def main(self, *args: Any, **settings: Any) -> Any:
-        """Run the program; what it prints is `Shown`."""
+        """Run the program, and exit; what it prints is `Shown`. Ctrl-C before and after a command, or where it asks,
+        ends like one while it works."""
         with shown():
-            return super().main(*args, **settings)
+            try:
+                code = super().main(*args, **{**settings, "standalone_mode": False})
+            except click.Abort:
+                fault: click.ClickException = Interruption()
+            except click.ClickException as error:
+                fault = error
+            else:
+                sys.exit(code if isinstance(code, int) else 0)
+            fault.show()
+            sys.exit(fault.exit_code)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section, with whole summaries."""

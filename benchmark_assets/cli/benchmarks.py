@@ -17,7 +17,7 @@ from benchmark_assets.benchmarks.parts import Added, RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import PATH
+from benchmark_assets.cli.words import PATH, explained, explanations
 from benchmark_assets.corpus.languages import plain as shortest
 from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting import exhibits, leaderboard
@@ -25,7 +25,7 @@ from benchmark_assets.reporting.headline import worth
 from benchmark_assets.reporting.leaderboard import listed, origins, readable
 from benchmark_assets.understanding.exhibits import boards
 from resources.downloads.downloads import Downloads
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.provider.estimate import SPEED, WAIT, CostEstimate, total
 from resources.tables import cells, markdown, plain
 from resources.warehouse import Warehouse
@@ -36,7 +36,7 @@ def _list_benchmarks(home: Deployment) -> None:
     added = dict(home.warehouse.read("benchmark", columns=["benchmark", "version"]).sort("version").iter_rows())
     registry = home.provider.registry()
     recipes = [read(folder) for folder in shipped().values()]
-    click.echo(plain(pl.DataFrame([_overview(recipe, added.get(recipe.recipe.name)) for recipe in recipes])))
+    click.echo(explained(pl.DataFrame([_overview(recipe, added.get(recipe.recipe.name)) for recipe in recipes])))
     for recipe in recipes:
         click.echo(f"\n{recipe.recipe.name}: {recipe.recipe.title}")
         for name, expected in likely_costs(registry, partial(of_evaluation, recipe)).items():
@@ -89,7 +89,7 @@ def list_benchmarks(language: str) -> None:
         for each in recipes
         if not language or shortest(language) in map(shortest, each.source_languages)
     ]  # fmt: skip
-    click.echo(plain(pl.DataFrame(rows)))
+    click.echo(explained(pl.DataFrame(rows), "benchmark"))
 
 
 @click.command()
@@ -195,26 +195,27 @@ def show_results(warehouse: Warehouse, benchmark: str) -> None:
     added = parts.added(warehouse, benchmark)
     board = leaderboard.read(warehouse).filter(pl.col("corpus").is_in(added.corpora))
     if len(board):
-        click.echo(f"\n{listed(board)}\n\nWhat the measures are worth:")
+        click.echo(f"\n{listed(board)}")
+        click.echo("\n".join(explanations(readable(board).columns, "leaderboard")) + "\n\nWhat the measures are worth:")
         click.echo("\n".join(worth(warehouse, added.corpora)))
         if len(made := origins(board)):
-            click.echo(f"\nOrigin of the outputs\n{plain(made)}")
+            click.echo(f"\nOrigin of the outputs\n{explained(made, 'leaderboard')}")
     corpora = pl.DataFrame({"corpus": added.corpora}, {"corpus": pl.String})
     copies = leaderboard.known(warehouse, corpora)
     for heading, rows in exhibits.published(warehouse.read("published_summary", corpora)).items():
-        click.echo(f"\n{heading}\n{plain(exhibits.published_table(rows, copies))}")
+        click.echo(f"\n{heading}\n{explained(exhibits.published_table(rows, copies), 'published_summary')}")
     literary = warehouse.read("literary_score").filter(pl.col("corpus").is_in(added.corpora), aspect="")
     if len(literary):
         names = ("corpus", "model", "chunks", "machine", "unsure", "human", "score")
         ranked = literary.sort("corpus", "score", descending=[False, True])
-        click.echo(f"\n{plain(ranked.select(cells('literary_score', *names)))}")
+        click.echo(f"\n{explained(ranked.select(cells('literary_score', *names)), 'literary_score')}")
     published = warehouse.read("published_base_set", pl.DataFrame({"benchmark": [benchmark]}), ["base_set"])
     key = published.with_columns(slice=pl.lit(OVERALL))
     for scored, system in (("anchor_score", "anchor"), ("pairwise_score", "model")):
         scores = warehouse.read(scored, key).sort("lt", descending=True, nulls_last=True)
         if len(scores):
             names = ("base_set", system, "items", "matches", "win_rate", "lt", "en")
-            click.echo(f"\n{plain(scores.select(cells(scored, *names)))}")
+            click.echo(f"\n{explained(scores.select(cells(scored, *names)), scored)}")
     tasks = warehouse.read("task", columns=["task"]).filter(pl.col("task").is_in(added.tasks))
     if len(tasks):
         for title, table in boards(warehouse.read("understanding_board")).items():
@@ -248,7 +249,7 @@ def announce(rows: Sequence[Forecast]) -> CostEstimate:
     """Print what models would be asked; return the sum."""
     whole = total(row.estimate for row in rows)
     if rows:
-        click.echo(plain(pl.DataFrame([_shown(row.model, row.study, row.estimate) for row in rows])))
+        click.echo(explained(pl.DataFrame([_shown(row.model, row.study, row.estimate) for row in rows])))
         click.echo(f"\n{whole}; about {whole.tokens:,} tokens and {whole.seconds / 3600:.2f} hours")
         measured = {row.model for row in rows if row.estimate.measured}
         assumed = sorted({row.study for row in rows if not row.estimate.measured})
@@ -309,7 +310,8 @@ def show_reproduction(benchmark: str, every: bool) -> None:
     warehouse = Deployment().warehouse
     files = reproduction.known(warehouse)
     if benchmark not in files:
-        raise BadInput(benchmark, "", "no such benchmark with published numbers", f"use one of {', '.join(files)}")
+        problem = f"no such benchmark with published numbers{suggestion(benchmark, files)}"
+        raise BadInput(benchmark, "", problem, f"use one of {', '.join(files)}")
     folder = files[benchmark].parent
     rows = reproduction.reproduce(warehouse, benchmark, numbers.read(files[benchmark]), folder)
     lacking = rows.filter(pl.col("outcome").is_in(reproduction.REASONS))

@@ -28,8 +28,9 @@ def check() -> None:
 def check_model(name: str) -> None:
     """Send one small request with the settings of NAME, a model, judge or aligner in the registry.
 
-    Prints the version that answered, and the cost; or why the endpoint refused the request, and what to change. The
-    request counts against the budget, and `variorum costs` lists it.
+    Prints the version that answered, and the cost; or why the endpoint refused the request, and what to change. A
+    server that throttles or has an error is asked again for up to a minute. The request counts against the budget, and
+    `variorum costs` lists it.
     """
     found = trial.check(Deployment().provider, name)
     for line in _lines(found):
@@ -41,6 +42,9 @@ def check_model(name: str) -> None:
 def _lines(found: Trial) -> Iterator[str]:
     model, reading, cost = found.model, found.reading, found.call["cost"]
     yield f"{model.name}: {model.settings.id} at {model.place}, dialect {model.endpoint.dialect}"
+    if found.before:
+        again = "no better answer within a minute" if found.fault else "then it answered"
+        yield f"asked {len(found.before) + 1} times: {'; '.join(dict.fromkeys(found.before))}; {again}"
     if not found.fault:
         who = {"provider": reading.served_provider, "fingerprint": reading.system_fingerprint}
         by = "".join(f", {name} {value}" for name, value in who.items() if value)

@@ -6,7 +6,7 @@ import click
 import polars as pl
 
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, numbers
+from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, explained, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
@@ -15,7 +15,7 @@ from benchmark_assets.reporting.overview import contents
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
 from benchmark_assets.understanding.tasks import import_tasks
-from resources.tables import plain
+from resources.errors import BadInput, collecting, raise_all
 from resources.warehouse import Warehouse
 
 
@@ -53,15 +53,20 @@ def import_corpus(description: Path, accept: bool) -> None:
 @IGNORE
 def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None, ignore: tuple[str, ...]) -> None:
     """Import outputs: JSON lines (.jsonl) or tables (.csv, .tsv, .xlsx) with passage_id and translation, or result
-    files of PaliBench (.json)."""
+    files of PaliBench (.json).
+
+    All faults of the files are listed. Nothing is imported from a file with a fault."""
     if model and len(files) > 1:
         raise click.UsageError("--model requires a single file")
     home = Deployment()
     taken = {*home.provider.registry().models, *home.warehouse.read("published_output", columns=["model"])["model"]}
+    faults: list[BadInput] = []
     for path in files:
-        name, count = import_outputs(home.warehouse, path, corpus, model, taken, ignore)
-        home.instance.add_dynamic_partitions("model", [name])
-        click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
+        with collecting(faults):
+            name, count = import_outputs(home.warehouse, path, corpus, model, taken, ignore)
+            home.instance.add_dynamic_partitions("model", [name])
+            click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
+    raise_all(faults)
 
 
 @import_.command(name="tasks")
@@ -81,7 +86,9 @@ def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> No
         home.instance.add_dynamic_partitions("task", codes)
         runs.update(home.definitions, home.instance, Scope(models=[], corpora=codes, accepted=False))
         counts = home.warehouse.read("task_sample", pl.DataFrame({"task": codes}), ["task", "split"])
-        click.echo(plain(counts.group_by("task", "split").agg(samples=pl.len()).sort("task", "split")))
+        click.echo(
+            explained(counts.group_by("task", "split").agg(samples=pl.len()).sort("task", "split"), "task_score")
+        )
     if faults:
         raise click.ClickException("\n".join(["not imported:", *map(str, faults)]))
 
@@ -131,7 +138,7 @@ def _report(warehouse: Warehouse, path: Path, counts: Counts) -> None:
         click.echo(f"{name!r} is stored as {spelling!r}, the first spelling of this annotator's name")
     quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
     if len(quarantine):
-        click.echo(f"\n{plain(quarantine.select('place', 'item', 'annotator', 'reason'))}\n")
+        click.echo(f"\n{explained(quarantine.select('place', 'item', 'annotator', 'reason'), 'label_quarantine')}\n")
 
 
 @import_.command(name="baseset")

@@ -68,7 +68,9 @@ def restore(folder: Path, at: str | None, as_of_backup: bool, yes: bool) -> None
     def agreed(losses: Sequence[str]) -> None:
         if losses and not yes:
             click.echo(f"the backup lacks {', '.join(losses)}")
-            click.confirm("Lose them?", abort=True)
+            if not click.confirm("Lose them?"):
+                raise BadInput(folder, "", "was not restored: nothing is changed", "run `variorum restore FOLDER`, "
+                               "which keeps what the backup lacks")  # fmt: skip
 
     for line in repairing.restore(build_definitions, folder, at, as_of_backup, agreed):
         click.echo(line)

@@ -7,6 +7,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import costs
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import explained
 from resources.errors import BadInput
 from resources.provider import corrections
 from resources.provider.provider import Provider
@@ -26,7 +27,7 @@ def show_costs(uncertain: bool) -> None:
         _list_uncertain(corrections.uncertain(ledger))
         return
     rows = costs(ledger.attempts())
-    click.echo(plain(rows.select(cells("package_cost", *rows.columns))))
+    click.echo(explained(rows.select(cells("package_cost", *rows.columns)), "package_cost"))
     unknown = "; the cost of models without a price is unknown" if rows["at_most"].null_count() else ""
     paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
     click.echo(f"\npaid: {paid:.4f} dollars; calls of unknown cost add at most {at_most:.4f}{unknown}")
@@ -40,7 +41,7 @@ def _list_uncertain(rows: pl.DataFrame) -> None:
         return
     at_most = pl.when(pl.col("price").is_not_null()).then(pl.col("reserved").round(6)).alias("at_most")
     asked = pl.col("asked").dt.strftime("%Y-%m-%d %H:%M:%S")
-    click.echo(plain(rows.select(pl.col("id").alias("attempt"), asked, "model", "purpose", "outcome", at_most)))
+    click.echo(explained(rows.select(pl.col("id").alias("attempt"), asked, "model", "purpose", "outcome", at_most)))
     click.echo(f"\n{len(rows)} calls, at most {rows['reserved'].sum():.4f} dollars")
     click.echo("see the endpoint's bill, then `variorum confirm ATTEMPT --cost DOLLARS`")
 

@@ -125,7 +125,7 @@ def design(corpus: str, rate: float) -> None:
     Asks no model.
     """
     home = Deployment()
-    triage = home.warehouse.read("triage").filter(corpus == CORPUS)
+    triage = home.warehouse.read("triage").filter(corpus == CORPUS, pl.col("drift").is_not_null())
     if triage.is_empty():
         raise BadInput(corpus, "", "has no outputs with a drift", "evaluate a model: `variorum evaluate MODEL`")
     rows = designs(triage, rate / 100)

@@ -9,9 +9,10 @@ import click
 import polars as pl
 
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import explained
 from benchmark_assets.corpus.human_work import notices
 from benchmark_assets.reporting import overview
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.keys import KEYS
 from resources.tables import cells, plain
 from resources.warehouse import Warehouse
@@ -37,7 +38,7 @@ def status(by_asset: bool, show: str | None) -> None:
     tables = [corpora, tasks, models, *(_assets(home) if by_asset else [])]
     for table in tables:
         if len(table):
-            click.echo(f"{plain(table)}\n")
+            click.echo(f"{explained(table)}\n")
     for notice in notices(home.warehouse):
         click.echo(f"{notice}\n")
     click.echo("next:")
@@ -57,9 +58,9 @@ def _models(home: Deployment) -> Iterator[str]:
     registry = home.provider.registry()
     entries = [(name, registry.model(name).place, entry.id, entry.effort) for name, entry in registry.models.items()]
     columns = ["model", "from", "id", "effort"]
-    yield plain(pl.DataFrame(entries, schema=dict.fromkeys(columns, pl.String), orient="row"))
+    yield explained(pl.DataFrame(entries, schema=dict.fromkeys(columns, pl.String), orient="row"))
     if len(rows := home.warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])):
-        yield plain(rows)
+        yield explained(rows, "imported_file")
 
 
 def _tasks(warehouse: Warehouse) -> Iterator[str]:
@@ -79,20 +80,29 @@ def _tasks(warehouse: Warehouse) -> Iterator[str]:
         "Most frequent confusions over all seeds": confusions(stored.confusions(warehouse)).head(20),
         "Repairs of answers, and reasons for unusable answers": troubles(warehouse.read("answer")),
     }
-    blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
+    blocks = [f"{title}\n{explained(table, 'task_score')}" for title, table in tables.items() if len(table)]
     yield from blocks or ["no scores yet: run `variorum update`"]
 
 
 @click.command()
+@click.argument("corpora", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="List every partition.")
-def stale(every: bool) -> None:
-    """List stale partitions with reasons and estimated costs. Computes nothing and asks no model."""
-    from benchmark_assets.automation.due import due, following, order
+def stale(corpora: tuple[str, ...], every: bool) -> None:
+    """List stale partitions with reasons and estimated costs. Computes nothing and asks no model.
+
+    With CORPORA, list only those of these corpora and tasks, and the tables about all corpora.
+    """
+    from benchmark_assets.automation.due import EVERYTHING, Scope, due, following, order
+    from benchmark_assets.benchmarks.parts import added
 
     home = Deployment()
+    scope = Scope(corpora=[name for corpus in corpora for names in added(home.warehouse, corpus)[:2] for name in names])
     looks = home.looks()
     news = looks.news()
-    parts = [due(home.definitions, home.instance, asset, looks=looks, news=news) for asset in order(home.definitions)]
+    parts = [
+        due(home.definitions, home.instance, asset, scope if corpora else EVERYTHING, looks, news)
+        for asset in order(home.definitions)
+    ]
     rows = pl.concat(
         [part.rows.select(pl.lit(part.asset.to_user_string()).alias("asset"), *KEYS, "reason") for part in parts]
     )
@@ -104,7 +114,7 @@ def stale(every: bool) -> None:
     if not every:
         groups = rows.group_by("asset", "reason", maintain_order=True)
         rows = groups.agg(partitions=pl.len(), first=pl.col("partition").first())
-    click.echo(plain(rows))
+    click.echo(explained(rows))
     assets = [part.asset for part in parts if len(part.rows)]
     if downstream := [key.to_user_string() for key in following(home.definitions, assets)]:
         names = ", ".join(downstream) if every else f"{len(downstream)}; `variorum stale --all` names them"
@@ -151,13 +161,14 @@ def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     from benchmark_assets.reporting.exhibits import REFERENCES, WITHOUT
     from benchmark_assets.selection.funnel import funnels, steps
 
-    if corpus not in set(warehouse.read("corpus", columns=["corpus"])["corpus"]):
-        raise BadInput(corpus, "", "no such corpus", "`variorum status` lists the corpora")
+    known = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
+    if corpus not in known:
+        raise BadInput(corpus, "", f"no such corpus{suggestion(corpus, known)}", "`variorum status` lists the corpora")
     rows = funnels(warehouse).filter(corpus=corpus)
-    yield plain(steps(rows)) if len(rows) else f"{corpus} has no filters: every passage is selected"
+    yield explained(steps(rows), "funnel") if len(rows) else f"{corpus} has no filters: every passage is selected"
     for exhibit in (REFERENCES, WITHOUT):
         if len(rows := exhibit.brief(exhibit.frame(warehouse, corpus))):
-            table = plain(rows.select(cells(exhibit.table, *exhibit.columns.split())))
+            table = explained(rows.select(cells(exhibit.table, *exhibit.columns.split())), exhibit.table)
             yield f"\n{exhibit.title}. {exhibit.words}\n\n{table}"
 
 
@@ -169,12 +180,13 @@ def _of_passage(warehouse: Warehouse, passage: str) -> Iterator[str]:
     selection = warehouse.read("selection", key)
     if selection.is_empty():
         raise BadInput(passage, "", "no such passage", "write CORPUS/ID; after a change of files run `variorum update`")
-    yield plain(reasons(selection, warehouse.read("passage_filter", key)))
+    yield explained(reasons(selection, warehouse.read("passage_filter", key)))
     stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
     doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
     pairs = warehouse.read("pair_doubt", key, ["translator", "segment_id", "kind", "evidence", "accepted"])
     unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
-    yield from (f"\n{plain(rows)}" for rows in (pairs, doubts, unassigned, stages) if len(rows))
+    tables = {"pair_doubt": pairs, "alignment": doubts, "unassigned": unassigned, "verification": stages}
+    yield from (f"\n{explained(rows, table)}" for table, rows in tables.items() if len(rows))
 
 
 def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
@@ -184,7 +196,8 @@ def _of_anchors(warehouse: Warehouse, base_set: str) -> Iterator[str]:
     rows = report(warehouse, base_set)
     names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
     first = rows.row(0, named=True)
-    yield f"{plain(rows.select(cells('anchor_score', *names)))}\n\n{first['contract']}; {first['signature']}"
+    yield f"{explained(rows.select(cells('anchor_score', *names)), 'anchor_score')}"
+    yield f"\n{first['contract']}; {first['signature']}"
     if first["problem"]:
         yield f"\n{first['problem']}"
 

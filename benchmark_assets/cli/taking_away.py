@@ -69,6 +69,7 @@ def write_report(
     if private or (benchmarks and (corpora or readers)):
         raise click.UsageError("use --private with --examples only, and --benchmarks without CORPUS and --reader")
     warehouse = Deployment().warehouse
+    _check_page(warehouse, file, benchmarks)
     html = write_gallery(warehouse, file) if benchmarks else write(warehouse, file, corpora, readers)
     click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB{'' if file.suffix == '.md' else '; open it in a browser'}")
 
@@ -83,8 +84,19 @@ def write_pages_of_all(folder: Path) -> None:
     click.echo(f"{folder}: {len(pages)} pages; open {folder / 'index.html'} in a browser, or publish the folder")
 
 
+def _check_page(warehouse: Warehouse, file: Path, gallery: bool = False) -> None:
+    """Raise BadInput for a name that is not a page's: it may be a corpus, written where the file is expected."""
+    endings = (".html", ".htm", *[".md"] * gallery)
+    if file.suffix.lower() not in endings:
+        is_corpus = len(warehouse.read("corpus", pl.DataFrame({"corpus": [str(file)]}), ["corpus"]))
+        problem = "is a corpus, and the file comes first" if is_corpus else f"does not end in {' or '.join(endings)}"
+        remedy = f"write `variorum report {file.stem}.html {file if is_corpus else '[CORPUS]...'}`"
+        raise BadInput(file, "", problem, remedy)
+
+
 def _write_examples(file: Path, corpus: str, private: bool) -> None:
     warehouse = Deployment().warehouse
+    _check_page(warehouse, file)
     if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
         raise BadInput(
             corpus, "", "has no examples", "name judges under `audit` in the corpus description, or import labels"

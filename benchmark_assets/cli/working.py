@@ -12,6 +12,7 @@ from benchmark_assets.benchmarks import limits, parts, protocols
 from benchmark_assets.benchmarks.forecast import achieved
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import explained, explanations
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
@@ -22,7 +23,6 @@ from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.estimate import CostEstimate
-from resources.tables import plain
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
 
@@ -49,7 +49,7 @@ def demo() -> None:
 
 @click.command()
 @click.argument("models", nargs=-1, required=True)
-@click.option("--on", "benchmark", help="Name of an added benchmark; only its corpora and tasks are included.")
+@click.option("--on", "benchmark", help="An added benchmark, a corpus or a task; only it is included.")
 @click.option("--limit", type=click.IntRange(1), help="Number of passages and samples for a first try; needs --on.")
 @click.option("--protocol", type=click.Choice(["paper", "variorum"]), help="Whose wording and reader; needs --on.")
 @click.option("--accept", is_flag=True, help="Consent to the costs that are printed.")
@@ -85,14 +85,16 @@ def evaluate(
     board = leaderboard.read(home.warehouse)
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     if len(corpora):
-        click.echo(leaderboard.listed(board.filter(board["corpus"].is_in(corpora.to_list()))))
+        shown = board.filter(board["corpus"].is_in(corpora.to_list()))
+        lines = [leaderboard.listed(shown), *explanations(leaderboard.readable(shown).columns, "leaderboard")]
+        click.echo("\n".join(lines))
         click.echo(f"\n{MEANING}. What the measures are worth:")
         click.echo("\n".join(worth(home.warehouse, corpora)))
-        click.echo("`variorum report FILE` explains all columns; `variorum reader FOLDER CORPUS` shows the outputs")
+        click.echo("`variorum report FILE` has all tables; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")
     for title, table in boards(tasks.join(answered.unique(), on=answered.columns, how="semi")).items():
-        click.echo(f"\n{title}\n{plain(table)}")
+        click.echo(f"\n{title}\n{explained(table, 'understanding_board')}")
 
 
 def _achieved(

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, model_validator
 
 from benchmark_assets.corpus.filters import Filters
+from benchmark_assets.corpus.languages import plain
 from resources import yaml_files
 from resources.downloads.sources import Download
 from resources.errors import BadInput, collecting, one_of, raise_all
@@ -220,6 +221,18 @@ class Chunks(Frozen):
         return self
 
 
+AUDIT, MQM = "audit", "mqm"
+PALI = "pi"
+
+Taxonomies = Literal["audit", "mqm"]
+"""Names of taxonomies of error categories (adjudication.labels): `AUDIT` and `MQM`."""
+
+
+def default_taxonomy(source_language: str) -> str:
+    """The taxonomy of a corpus that names none: the audit paper's for Pali, for which it was made, else MQM's."""
+    return AUDIT if plain(source_language) == PALI else MQM
+
+
 class Description(Frozen):
     """The description of a corpus. Its paths are relative to its file.
 
@@ -230,6 +243,8 @@ class Description(Frozen):
     - `filters`: thresholds of the filters; without them, every passage is selected.
     - `addressing`: whether outputs that address the judges or praise themselves (metrics.addressing) are judged, or
       withheld from all judges. Withheld outputs have no verdicts.
+    - `taxonomy`: the error categories in the questions to judges, in sheets and in tables (adjudication.labels): `mqm`,
+      the dimensions of MQM, or `audit`, those of the audit paper; by default `audit` for Pali, else `mqm`.
     - `translated`: whether models translate the corpus; false if it only shows how the passages of another corpus were
       chosen.
     - `corrections`: file of manually aligned segments (corpus.corrections).
@@ -284,6 +299,7 @@ class Description(Frozen):
     scoring: Scoring = Scoring()
     chunks: Chunks = Chunks()
     addressing: Literal["judge", "withhold"] = "judge"
+    taxonomy: Taxonomies | Literal[""] = ""
     translated: bool = True
     corrections: Path | None = None
     only: Path | None = None
@@ -346,6 +362,9 @@ ONLY_FOR = {
 }  # fmt: skip
 """The layouts for which a key of a description is."""
 
+ENDINGS = (".yaml", ".yml")
+"""File name extensions of descriptions."""
+
 ESSENTIAL = ("name", "layout", "root", "source", "references", "target")
 """Keys without which a description cannot be checked."""
 
@@ -372,6 +391,9 @@ def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     A description with faults can be used only to check its files. None replaces a description that cannot be used at
     all.
     """
+    if path.suffix.lower() not in ENDINGS and path.exists():
+        problem = "holds texts, and does not describe them"
+        return None, [BadInput(path, "", problem, f"open it with `variorum open {path}`")]
     remedy = "compare it with warehouse/sample/corpus.yaml"
     description, faults = yaml_files.examine(path, Description, remedy, ESSENTIAL)
     if description is None:

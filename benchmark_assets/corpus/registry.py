@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import polars as pl
 
-from benchmark_assets.corpus.description import Description, examine, load
+from benchmark_assets.corpus.description import Description, default_taxonomy, examine, load
 from benchmark_assets.corpus.readers import layout_faults
 from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.corpus.scan import scan
 from resources.digest import digest
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, raise_all, suggestion
 from resources.frozen import Frozen
 from resources.home import restored, stored
 from resources.warehouse import Replacement, Warehouse
@@ -125,7 +125,7 @@ def registered(warehouse: Warehouse, corpora: Collection[str] | None = None) -> 
     imported = paths(warehouse)
     for name in sorted({*(corpora or ())} - set(imported)):
         raise BadInput(
-            name, "", "no such corpus in this warehouse",
+            name, "", f"no such corpus in this warehouse{suggestion(name, imported)}",
             f"import it with `variorum import corpus FILE` (imported corpora: {', '.join(sorted(imported)) or 'none'})",
         )  # fmt: skip
     return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
@@ -161,6 +161,12 @@ def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
     return {corpus: (source, target) for corpus, source, target in rows.iter_rows()}
 
 
+def taxonomies(warehouse: Warehouse) -> dict[str, str]:
+    """Name of each corpus's taxonomy of error categories."""
+    rows = warehouse.read("corpus", columns=["corpus", "source_language", "taxonomy"])
+    return {corpus: name or default_taxonomy(language) for corpus, language, name in rows.iter_rows()}
+
+
 def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput:
     try:
         description = load(path)
@@ -192,6 +198,7 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
         aligners=pl.lit(json.dumps(aligners)),
         **{name: pl.lit(getattr(stated, name).model_dump_json()) for name in SECTIONS},
         addressing=pl.lit(description.addressing), translated=pl.lit(description.translated),
+        taxonomy=pl.lit(description.taxonomy or None, pl.String),
         texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(fingerprint),
     )  # fmt: skip
     licences = pl.DataFrame(

@@ -153,7 +153,7 @@ def comet_baseline(
 
 
 @dg.asset(
-    **partitioned(GRID), group_name="metrics", code_version="5", kinds={"duckdb"},
+    **partitioned(GRID), group_name="metrics", code_version="6", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -180,7 +180,8 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
 
     def compute(stale: pl.DataFrame) -> Computed:
         outputs = with_twins(warehouse.read("model_output", stale, ["model", "passage", "text"]))
-        rows = diagnose(outputs, _references(warehouse, stale), _sources(warehouse, stale))
+        sources = warehouse.read("source_text", stale.select("passage"), ["passage", "text", "language"])
+        rows = diagnose(outputs, _references(warehouse, stale), sources)
         return Computed({"output_diagnostic": rows})
 
     return refresh(context, warehouse, compute, settings)

@@ -14,6 +14,7 @@ from benchmark_assets.metrics import fidelity, packaging
 from benchmark_assets.metrics.addressing import addressing
 from benchmark_assets.metrics.fidelity import NOTHING, UNKNOWN, ComparedPassage, Finding
 from benchmark_assets.metrics.texts import MeasuredText
+from benchmark_assets.metrics.unmeasured import unlike_source
 
 DIAGNOSES = [
     "empty", "refused", "preamble", "thinking", "markup", "mojibake", "copied", "wrong_script", "wrong_language",
@@ -36,7 +37,7 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     references
         Columns `passage` and `text`: complete references, any number per passage.
     sources
-        Columns `passage` and `text`, one row for each passage of `outputs`.
+        Columns `passage`, `text` and `language`, one row for each passage of `outputs`.
 
     Returns
     -------
@@ -45,11 +46,14 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     without a finding; never quotes a reference).
     """
     texts = references.group_by("passage").agg(references=pl.col("text"))
-    rows = outputs.join(sources.select("passage", source="text"), on="passage", maintain_order="left")
+    named = sources.select("passage", "language", source="text")
+    rows = outputs.join(named, on="passage", maintain_order="left")
     rows = rows.join(texts, on="passage", how="left", maintain_order="left")
     passages = {
-        passage: ComparedPassage(source, human or [])
-        for passage, source, human in rows.select("passage", "source", "references").unique("passage").iter_rows()
+        passage: ComparedPassage(source, human or [], language)
+        for passage, source, human, language in (
+            rows.select("passage", "source", "references", "language").unique("passage").iter_rows()
+        )
     }
     findings = [
         _diagnosed(MeasuredText(text), passages[passage], twins or [])
@@ -110,6 +114,10 @@ def _diagnosed(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -
     findings["truncated"] = NOTHING if refused or foreign else UNKNOWN if spoiled else fidelity.truncated(text, passage)
     # Few words in common with the references may indicate another language or another text, so both may be found.
     elsewhere = not refused and not findings["copied"][0] and not findings["wrong_script"][0]
-    findings["other_passage"] = fidelity.other_passage(text, passage) if elsewhere else NOTHING
+    findings["other_passage"] = (
+        NOTHING if not elsewhere
+        else fidelity.other_passage(text, passage) if passage.references
+        else unlike_source(text, passage.source.text, passage.language)
+    )  # fmt: skip
     ordered = [*(findings[name] for name in DIAGNOSES[1:]), addressing(text, passage)]
     return False, *(defect for defect, _ in ordered), "; ".join(words for _, words in ordered if words)

@@ -5,15 +5,26 @@ follows from a form (form), forms that are not about single outputs (literary.pa
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import polars as pl
 
-from benchmark_assets.adjudication import labels
-from benchmark_assets.adjudication.labels import CONFIDENCES, ERRORS, LABELS, MAJOR, NO_CATEGORY, SEVERITIES, VALID
+from benchmark_assets.adjudication.labels import (
+    CATEGORIES,
+    CONFIDENCES,
+    ERRORS,
+    LABELS,
+    MAJOR,
+    NO_CATEGORY,
+    SEVERITIES,
+    TAXONOMIES,
+    VALID,
+)
 from benchmark_assets.people.controls import GROSS, SOUND, SUBTLE
 from benchmark_assets.people.form import Choice, Errors, Field, Form, Phrase, Score, listed
-from benchmark_assets.people.mqm import BEST, CATEGORIES, MISSING, MOST_IF_BROKEN, WEIGHTS
+from benchmark_assets.people.mqm import BEST, MISSING, MOST_IF_BROKEN, WEIGHTS
+from benchmark_assets.people.mqm import CATEGORIES as KINDS
 
 ESA, MQM = "ESA", "MQM"
 
@@ -31,19 +42,7 @@ _MEANINGS = (
     "only the text around the passage could settle the question",
 )
 
-_PROBLEMS = (
-    "part of the source is missing, or the candidate breaks off",
-    "the candidate adds something that is not in the source",
-    "the candidate affirms what the source denies, or the reverse",
-    "the wrong person acts, speaks, or is acted upon",
-    "a doctrinal term is given another meaning",
-    "a number is wrong, or a member or the order of a list",
-    "an abbreviation of the source is left unexpanded or expanded wrongly, so that the sense is lost",
-    "cause, condition, purpose, comparison or time is wrong",
-    "the candidate departs from the wording farther than the sense allows",
-    "the sense is right, the language is not",
-    "anything else: explain it in `notes`",
-)
+_PROBLEMS = {name: words for each in reversed(TAXONOMIES.values()) for name, words in each.problems.items()}
 
 _OF_ERRORS = ("label", ERRORS)
 
@@ -52,7 +51,7 @@ LABEL_FORM = Form(
     fields=(
         Choice(name="label", words=dict(zip(LABELS, _MEANINGS, strict=True))),
         Choice(
-            name="error_category", words=dict(zip(labels.CATEGORIES, _PROBLEMS, strict=True)), explains="problem",
+            name="error_category", words={name: _PROBLEMS[name] for name in CATEGORIES}, explains="problem",
             when=_OF_ERRORS, otherwise=NO_CATEGORY,
             explained="for errors only, the main problem (below). Otherwise leave it empty.",
         ),
@@ -85,7 +84,7 @@ worst.""",
     },
     compared=("label", "error_category", "severity"),
 )  # fmt: skip
-"""The labels of the audit."""
+"""The labels of the audit, with the categories of all taxonomies: what sheets and projects may come back with."""
 
 
 _SEVERITIES = {
@@ -149,7 +148,17 @@ PAIR_FORM = Form(
 )
 """The better of two texts."""
 
-ESA_FORM, MQM_FORM = _of_errors(ESA, ("minor", "major")), _of_errors(MQM, tuple(WEIGHTS), CATEGORIES)
+ESA_FORM, MQM_FORM = _of_errors(ESA, ("minor", "major")), _of_errors(MQM, tuple(WEIGHTS), KINDS)
 
 FORMS: Mapping[str, Form] = MappingProxyType({form.protocol: form for form in (LABEL_FORM, ESA_FORM, MQM_FORM)})
 """Forms about the sample, by protocol."""
+
+
+def fitting(form: Form, taxonomy: str) -> Form:
+    """A form as it is given to people, with the error categories of a corpus's taxonomy only."""
+    problems = TAXONOMIES[taxonomy].problems
+    fields = [
+        replace(each, words=problems) if isinstance(each, Choice) and each.name == "error_category" else each
+        for each in form.fields
+    ]
+    return replace(form, fields=fields)

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 import polars as pl
 
 from benchmark_assets.adjudication.triage import audits, item_key
-from benchmark_assets.corpus.registry import corpus_languages, current
+from benchmark_assets.corpus.registry import corpus_languages, current, taxonomies
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.people import label_studio
 from benchmark_assets.people.controls import (
@@ -27,7 +27,7 @@ from benchmark_assets.people.controls import (
     with_controls,
 )
 from benchmark_assets.people.form import CANDIDATE, Form
-from benchmark_assets.people.forms import LABEL_FORM
+from benchmark_assets.people.forms import LABEL_FORM, fitting
 from benchmark_assets.people.items import SheetItem, columns
 from benchmark_assets.people.names import checked_names
 from benchmark_assets.people.second_pass import drawn_for, record_draws
@@ -120,6 +120,7 @@ def export_items(
     """
     folder = folder.resolve()
     check_vacant(folder, "labels")
+    form = fitted(warehouse, corpus, form)
     items, lists, controls, restricted, draws = sample = drawn(warehouse, corpus, annotators, second=second)
     translators = sorted({name for item in items for name in item.references})
     place = room(bool(restricted))
@@ -136,6 +137,12 @@ def export_items(
     if draws is not None:
         record_draws(warehouse, draws)
     return sample.sent
+
+
+def fitted(warehouse: Warehouse, corpus: str, form: Form = LABEL_FORM) -> Form:
+    """A form with the error categories of a corpus. Raises BadInput for an unknown or unreadable corpus."""
+    current(warehouse, corpus)
+    return fitting(form, taxonomies(warehouse)[corpus])
 
 
 def restricted_texts(warehouse: Warehouse, corpus: str, items: Iterable[SheetItem]) -> list[str]:

@@ -25,7 +25,9 @@ def demonstration(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     models, people = (in_order(board.filter(kind=kind)) for kind in ("model", "human"))
     yield f"{models['passages'][0]} passages, each with {len(people)} human translations."
     yield f"{next(iter(groups(models)))}\n"
-    yield tables.plain(models.select(*tables.cells("leaderboard", "system", RATE, "drift_adjusted", "outlier_rate")))
+    shown = models.select(*tables.cells("leaderboard", "system", RATE, "drift_adjusted", "outlier_rate"))
+    yield f"{tables.plain(shown)}\n"
+    yield from (f"  {name}: {words}" for name, words in tables.legend(shown.columns[1:], "leaderboard").items())
     yield f"\n{MEANING}:"
     models = models.with_columns(rate=tables.cell(catalogue.column("leaderboard", RATE)))
     wrong = models.sort(RATE, descending=True, nulls_last=True).row(0, named=True)

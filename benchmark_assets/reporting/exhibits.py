@@ -10,6 +10,7 @@ import polars as pl
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import MEAN_RANK, METRICS, OUTLIER
+from benchmark_assets.metrics.unmeasured import BAND, WORTH, unmeasured
 from benchmark_assets.reporting.leaderboard import COVERAGE, headline
 from resources import catalogue
 from resources.exhibits import INTERVAL, WIDE, Exhibit, Ranges, ordered
@@ -86,6 +87,13 @@ FRONTIER = Exhibit(
     "distance, not quality. Beaten by: the cheapest model that costs no more and scores no worse, by the values alone. "
     "Models with a call of unknown cost, and outputs that were imported, are left out.",
     sources="leaderboard model_call",
+)  # fmt: skip
+UNMEASURED = Exhibit(
+    "unmeasured_output", "without a measure", "Outputs without a measure",
+    "Outputs of passages with one translator or none: nothing shows how far translators differ there, so there is no "
+    "drift, and no number says how good the outputs are. A random sample of them goes to judges and people; its error "
+    f"rate is the band '{BAND}' of the errors. {WORTH}",
+    "model", sources="triage drift_score output_diagnostic", read=unmeasured,
 )  # fmt: skip
 FAMILIES = Exhibit(
     "leaderboard", "", "Systems that ask one model",

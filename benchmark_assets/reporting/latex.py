@@ -225,7 +225,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
 def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
     board = leaderboard.in_order(leaderboard.read(warehouse, keys=key).filter(kind="model"))
     passages = warehouse.read("source_text", key, ["passage"])
-    triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
+    triage = warehouse.read("triage", passages, ["model", "drift"]).drop_nulls().rename({"model": "system"})
     edges = {f"drift above {edge:g}": edge for edge in audits(warehouse)[corpus].bands}
     counts = triage.group_by("system").agg((pl.col("drift") > edge).sum().alias(name) for name, edge in edges.items())
     rows = board.join(counts, on="system", how="left", maintain_order="left")

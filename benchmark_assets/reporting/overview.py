@@ -68,7 +68,8 @@ def unread(warehouse: Warehouse) -> list[str]:
 
 
 def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame, unread_tasks: Collection[str] = ()) -> Iterator[str]:
-    """Commands that a person may want to run next, with reasons. The arguments are the tables above, and `unread`."""
+    """Commands that a person may want to run next, with reasons, each kind of advice once. The arguments are the
+    tables above, and `unread`."""
     waiting = int(of_corpora["waiting"].sum())
     parts = [f"{waiting} imported passages"] * bool(waiting) + [f"{len(unread_tasks)} tasks"] * bool(unread_tasks)
     if parts:
@@ -80,13 +81,19 @@ def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame, unread_tasks: 
         yield "variorum add                              list benchmarks that one command adds"
         yield "variorum new corpus NAME --from FILE      begin with a text of your own"
         return
-    for name in of_corpora.filter(pl.col("passages") > 0, selected=0, waiting=0)["corpus"]:
-        yield f"variorum trace {name}    filters leave out all of its passages; change `filters` in its description"
-    for name in of_corpora.filter(pl.col("selected") > 0, models=0)["corpus"]:
-        yield f"variorum import outputs FILE --corpus {name}    it has no outputs yet; or `variorum evaluate MODEL`"
-    for name in of_models.filter(pl.col("from") == "registry", outputs=0)["model"]:
-        yield f"variorum evaluate {name}    it has no outputs yet"
+    if len(names := of_corpora.filter(pl.col("passages") > 0, selected=0, waiting=0)["corpus"]):
+        yield f"variorum trace {names[0]}    filters leave out all passages{_also(names)}; change `filters`"
+    if len(names := of_corpora.filter(pl.col("selected") > 0, models=0)["corpus"]):
+        also = _also(names)
+        yield f"variorum import outputs FILE --corpus {names[0]}    no outputs yet{also}; or `variorum evaluate MODEL`"
+    if len(names := of_models.filter(pl.col("from") == "registry", outputs=0)["model"]):
+        yield f"variorum evaluate {names[0]}    no outputs yet{_also(names)}"
     yield "variorum stale                            list what is stale, and what updating it would cost"
+
+
+def _also(names: pl.Series) -> str:
+    """The further names that the advice about the first one is for, as in ' (also of b, c)'; '' for none."""
+    return f" (also of {', '.join(names[1:])})" if len(names) > 1 else ""
 
 
 def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
@@ -110,7 +117,10 @@ def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
         yield "  no references: outputs are compared only with each other"
         return
     spreads = warehouse.read("reference_envelope", passages, ["human_spread"])["human_spread"].drop_nulls()
-    yield f"  {len(spreads)} passages have an envelope, which needs two complete references; only these have a drift"
+    yield (
+        f"  {len(spreads)} passages have two complete references or more: only there is drift measured, the distance "
+        "of an output from the references"
+    )
 
 
 def _references(warehouse: Warehouse) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from it.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,22 +13,25 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.strict_json import by_name, parse
+from benchmark_assets.corpus.readers.strict_json import examined, parse
 from benchmark_assets.corpus.readers.table import ENDINGS, records
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from resources.digest import digest, text_hash
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, collecting, raise_all, suggestion
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
 
 class Outputs(NamedTuple):
-    """Content of a file: texts by passage id, the model's name (None if not given), its settings and its usage."""
+    """Content of a file: texts by passage id, the model's name (None if not given), its settings and its usage.
+
+    `faults` are those of the rows that are left out of the texts."""
 
     texts: Mapping[str, str]
     model: str | None
     settings: Mapping[str, Any]
     usage: Mapping[str, Any]
+    faults: Sequence[BadInput] = ()
 
 
 RESULTS = frozenset(["metadata", "translations", "usage"])
@@ -36,6 +39,9 @@ RESULTS = frozenset(["metadata", "translations", "usage"])
 
 LINE = ("passage_id", "translation")
 """Keys of a line of JSON lines, and columns of a table."""
+
+MOST = 20
+"""Maximum number of faults of a file that are reported one by one."""
 
 
 def read_results(path: Path, ignore: Collection[str] = ()) -> Outputs:
@@ -53,19 +59,23 @@ def read_results(path: Path, ignore: Collection[str] = ()) -> Outputs:
 
 def read_lines(path: Path, ignore: Collection[str] = ()) -> Outputs:
     """Read JSON lines with the fields `passage_id` and `translation`."""
-    return Outputs(by_name(path, *LINE, "passage", ignore), None, {}, {})
+    texts, faults = examined(path, *LINE, "passage", ignore)
+    return Outputs(texts, None, {}, {}, faults)
 
 
 def read_table(path: Path, ignore: Collection[str] = ()) -> Outputs:
     """Read a table (.csv, .tsv, .xlsx) with the columns `passage_id` and `translation`."""
     texts: dict[str, str] = {}
-    for line, cells in records(path, LINE, IMPORTED, ignore):
-        identity, text = (cells[name].strip() for name in LINE)
-        if not identity or identity in texts:
-            problem = "the passage occurs twice" if identity in texts else "has no id"
-            raise BadInput(path, f"line {line} {identity}".strip(), problem, "correct the row")
-        texts[identity] = text
-    return Outputs(texts, None, {}, {})
+    faults: list[BadInput] = []
+    with collecting(faults):
+        for line, cells in records(path, LINE, IMPORTED, ignore):
+            identity, text = (cells[name].strip() for name in LINE)
+            if not identity or identity in texts:
+                problem = "the passage occurs twice" if identity in texts else "has no id"
+                faults.append(BadInput(path, f"line {line} {identity}".strip(), problem, "correct the row"))
+            else:
+                texts[identity] = text
+    return Outputs(texts, None, {}, {}, faults)
 
 
 READERS = {".json": read_results, ".jsonl": read_lines, **dict.fromkeys(ENDINGS, read_table)}
@@ -97,7 +107,7 @@ def import_outputs(
     ------
     BadInput
         If the file is not valid, a corpus or passage is unknown, an output is empty, or the model's name is not a slug
-        or is in the registry.
+        or is in the registry. All faults are raised together, up to `MOST`.
     """
     if path.suffix not in READERS:
         raise BadInput(path, "", "unknown file ending", f"give a file that ends in {' or '.join(sorted(READERS))}")
@@ -105,11 +115,21 @@ def import_outputs(
         raise BadInput(path, "", "no such file", "check the path")
     outputs = READERS[path.suffix](path, ignore)
     texts = {identity: text for identity, text in outputs.texts.items() if identity not in absent}
-    name = check_key(model or outputs.model or path.stem, "model", path)
-    if name in registered:
-        problem = "is the name of a model in the registry, or of a published system"
-        raise BadInput(path, name, problem, "give another name with `--model`")
+    name = model or outputs.model or path.stem
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
+    if sources.is_empty():
+        known = warehouse.read("corpus", columns=["corpus"])["corpus"]
+        problem = f"has no passages in this warehouse{suggestion(corpus, known)}"
+        raise BadInput(corpus, "", problem, "import it first: `variorum import corpus FILE`")
+    passages = {*sources["passage_id"]}
+    texts = {_completed(identity, passages): text for identity, text in texts.items()}
+    faults = [*_name_faults(name, path, registered), *outputs.faults, *_text_faults(sources, path, corpus, texts)]
+    if not (texts or faults):
+        faults = [BadInput(path, "", "contains no outputs", "check the file")]
+    if len(faults) > MOST:
+        further = BadInput(path, "", f"has {len(faults) - MOST} more faults", "correct these first")
+        faults = [*faults[:MOST], further]
+    raise_all(faults)
     rows = _rows(sources, path, corpus, name, texts)
     summary = pl.DataFrame(
         {
@@ -137,26 +157,31 @@ def _completed(identity: str, passages: Collection[str]) -> str:
     return ending[0] if identity not in passages and len(ending) == 1 else identity
 
 
-def _rows(sources: pl.DataFrame, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
-    """Rows of `imported_output`; raises BadInput for texts that cannot be imported.
+def _name_faults(name: str, path: Path, registered: Collection[str]) -> list[BadInput]:
+    faults: list[BadInput] = []
+    with collecting(faults):
+        check_key(name, "model", path)
+    if name in registered:
+        problem = "is the name of a model in the registry, or of a published system"
+        faults.append(BadInput(path, name, problem, "give another name with `--model`"))
+    return faults
 
-    `sources` has the columns `passage_id` and `text` of the corpus.
-    """
-    source_texts = dict(sources.select("passage_id", "text").iter_rows())
-    if not source_texts:
-        raise BadInput(
-            corpus, "", "has no passages in this warehouse", "import it first: `variorum import corpus FILE`"
-        )
-    if not texts:
-        raise BadInput(path, "", "contains no outputs", "check the file")
-    texts = {_completed(identity, source_texts): text for identity, text in texts.items()}
+
+def _text_faults(sources: pl.DataFrame, path: Path, corpus: str, texts: Mapping[str, Any]) -> Iterator[BadInput]:
+    """A fault for each text that cannot be imported."""
+    passages = dict.fromkeys(sources["passage_id"])
     for identity, text in texts.items():
-        if identity not in source_texts:
-            remedy = f"give an id such as {next(iter(source_texts))!r}, or remove the output"
-            raise BadInput(path, identity, f"not a passage of {corpus}", remedy)
+        if identity not in passages:
+            remedy = f"give an id such as {next(iter(passages))!r}, or remove the output"
+            yield BadInput(path, identity, f"not a passage of {corpus}", remedy)
         if not isinstance(text, str) or not text.strip():
             problem = "the output is empty" if isinstance(text, str) else "the output is not a string"
-            raise BadInput(path, identity, problem, "remove the output: the passage then counts as not translated")
+            yield BadInput(path, identity, problem, "remove the output: the passage then counts as not translated")
+
+
+def _rows(sources: pl.DataFrame, path: Path, corpus: str, model: str, texts: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `imported_output`. `sources` has the columns `passage_id` and `text` of the corpus."""
+    source_texts = dict(sources.select("passage_id", "text").iter_rows())
     columns = {
         "model": model, "passage": [f"{corpus}/{identity}" for identity in texts], "text": list(texts.values()),
         "file": str(path.resolve()), "source_hash": [text_hash(source_texts[identity]) for identity in texts],

@@ -27,7 +27,7 @@ from benchmark_assets.translation.requests import (
 )
 from resources import prompts
 from resources.digest import digest
-from resources.errors import BadInput, closest
+from resources.errors import BadInput, suggestion
 from resources.frozen import Frozen
 from resources.provider.asking import ask_all, one_round
 from resources.provider.estimate import CostEstimate, estimate, tokens
@@ -296,9 +296,8 @@ class Systems(Frozen):
             return CalledSystem(self.warehouse, self.provider, self.provider.model(model))
         if imported:
             return ImportedSystem(self.warehouse, model)
-        near = closest(model, self.models())
-        hint = f" (did you mean {near}?)" if near else ""
-        raise BadInput(model, "", f"no such model{hint}", "`variorum status --models` lists the models")
+        problem = f"no such model{suggestion(model, self.models())}"
+        raise BadInput(model, "", problem, "`variorum status --models` lists the models")
 
     def _imported(self) -> set[str]:
         tables = ("imported_file", "imported_answer")

@@ -26,7 +26,8 @@ NOTE = "labels of a sample stratified by drift, unweighted"
 
 def rows_of_people(warehouse: Warehouse) -> pl.DataFrame:
     """Rows of `validation` with origin 'people', for each corpus with `LEAST` labeled outputs of the sample."""
-    drawn = warehouse.read("triage", columns=["model", "passage", "sampled"]).filter("sampled")
+    drawn = warehouse.read("triage", columns=["model", "passage", "sampled", "drift"]).filter("sampled")
+    drawn = drawn.drop_nulls("drift")
     given = warehouse.read("human_label").filter(pl.col("label").is_in(SUBSTANTIVE))
     given = given.join(drawn, on=["model", "passage"], how="semi").with_columns(CORPUS)
     counts = given.group_by("corpus").agg(outputs=pl.struct("model", "passage").n_unique())

@@ -3,29 +3,36 @@
 Here: the request, and the remedy for each refusal. Not here: calls (client), money (ledger), the printed report (cli).
 """
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from resources import prompts
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.provider.asking import fields as reader
 from resources.provider.breaker import Breaker
-from resources.provider.client import complete
+from resources.provider.client import Waits, complete
 from resources.provider.dialects import DIALECTS
 from resources.provider.ledger import Refusal
 from resources.provider.names import Unusable
 from resources.provider.provider import Provider
 from resources.provider.question import Question
-from resources.provider.reading import Outcome, Policy, Raw, Reading
+from resources.provider.reading import Outcome, Policy, Raw, Reading, retry_after
 from resources.provider.registry import Model
 from resources.provider.replies import TEXT, object_of
 
 PURPOSE = "trial"
 
+WAITS = Waits(patience=60.0)
+"""A trial waits in all at most a minute for a server that throttles or has an error: somebody sits before it."""
+
 ANSWER = object_of({"word": TEXT})
+
+PASSING = (Outcome.RATE_LIMITED, Outcome.SERVER_ERROR)
+"""Outcomes that a server may not have a moment later, and that cost nothing."""
 
 _UNROUTABLE = re.compile(r"parameters|allowed providers|data policy", re.I)
 """Words in a gateway's 404 that show that no upstream provider supports all fields. Any other 404 is about the model or
@@ -56,13 +63,14 @@ class Trial:
     """The result of a trial.
 
     `fault` says why the request was not accepted; None if it was accepted. `call` is the row of the request in
-    `ledger.attempts()`.
+    `ledger.attempts()`. `before` are the outcomes after which it was sent again.
     """
 
     model: Model
     reading: Reading
     fault: BadInput | None
     call: Mapping[str, Any] = field(repr=False)
+    before: Sequence[str] = ()
 
     @property
     def problem(self) -> str:
@@ -80,11 +88,11 @@ def _word(values: Mapping[str, Any]) -> str:
     raise ValueError("the reply has no `word`")
 
 
-def check(provider: Provider, name: str) -> Trial:
+def check(provider: Provider, name: str, waits: Waits = WAITS) -> Trial:
     """Send a small request with the settings of a model, judge or aligner.
 
     It is charged to the budget and recorded in the ledger. Each trial asks anew, since it is about the endpoint as it
-    is now.
+    is now. If the server throttles or has an error, the request is sent again, as by the client, until `waits` end.
 
     Raises
     ------
@@ -95,7 +103,9 @@ def check(provider: Provider, name: str) -> Trial:
     try:
         model = registry.model(name)
     except KeyError:
-        raise BadInput(name, "", "no such model in the registry", f"add it to {provider.registry_path}") from None
+        known = [each for entries in registry.sections.values() for each in entries]
+        problem = f"no such model in the registry{suggestion(name, known)}"
+        raise BadInput(name, "", problem, f"add it to {provider.registry_path}") from None
     if model.endpoint.recording is not None:
         raise BadInput(name, "endpoint", "is a recording, which accepts everything", "check a model with a `url`")
     now = datetime.now(UTC)
@@ -104,9 +114,19 @@ def check(provider: Provider, name: str) -> Trial:
         model, tuple(prompts.load(PURPOSE).render()), PURPOSE, ANSWER, replicate=int(now.timestamp() * 1000)
     )
 
+    before: list[str] = []
+
     async def send() -> tuple[Raw, Reading]:
+        left, pause = waits.patience, waits.first
         async with provider.opened(run) as client:
-            return await client.attempt(question, Breaker())
+            while True:
+                raw, reading = await client.attempt(question, Breaker())
+                delay = retry_after(raw.headers) or pause
+                if reading.outcome not in PASSING or raw.status is None or delay > left:
+                    return raw, reading
+                before.append(f"{reading.outcome}: {reading.detail} (status {raw.status})")
+                left, pause = left - delay, min(2 * pause, waits.longest)
+                await asyncio.sleep(delay)
 
     try:
         raw, reading = complete(send())
@@ -115,7 +135,7 @@ def check(provider: Provider, name: str) -> Trial:
         raise BadInput(model.name, "", reason, "raise `budget`, lower `max_tokens`, or wait") from refusal
     section = next(section for section, entries in registry.sections.items() if name in entries)
     fault = None if reading.policy is Policy.USE else _fault(provider.registry_path, section, question, raw, reading)
-    return Trial(model, reading, fault, provider.ledger.attempts().filter(run=run).row(0, named=True))
+    return Trial(model, reading, fault, provider.ledger.attempts().filter(run=run).row(-1, named=True), before)
 
 
 def _fault(registry: str, section: str, question: Question, raw: Raw, reading: Reading) -> BadInput:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.judging import (
-    ANSWER,
+    ANSWERS,
     WORDS,
     Opinion,
     Scores,
@@ -26,9 +26,11 @@ from benchmark_assets.adjudication.labels import (
     MAJOR,
     MINOR,
     SEVERITIES,
+    TAXONOMIES,
     VALID,
     Judgement,
 )
+from benchmark_assets.corpus.description import AUDIT
 from benchmark_assets.translation.systems import language_names
 from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Template, Verdict, insist
 from resources.provider.client import opened
@@ -227,7 +229,17 @@ def test_every_answer_as_the_schema_wants_it_is_read_if_it_agrees_with_itself(va
 
 def test_the_prompt_names_all_words_of_an_answer() -> None:
     system = template("http://localhost/v1").question(ITEM).messages[0]["content"]
-    for word in (*LABELS, *CATEGORIES, "NONE", *SEVERITIES, *CONFIDENCES, *ANSWER["required"], "Latin", "English"):
+    categories = TAXONOMIES[AUDIT].problems
+    for word in (
+        *LABELS,
+        *categories,
+        "NONE",
+        *SEVERITIES,
+        *CONFIDENCES,
+        *ANSWERS[AUDIT]["required"],
+        "Latin",
+        "English",
+    ):
         assert word in system
 
 
@@ -250,5 +262,5 @@ def test_a_judge_sees_source_references_and_candidate_and_scores_only_where_they
 
 def test_an_endpoint_that_keeps_to_a_schema_is_sent_it() -> None:
     body = template("http://localhost/v1", structured="schema").question(ITEM).body
-    assert body["response_format"]["json_schema"]["schema"] == ANSWER
-    assert ANSWER["required"] == list(ANSWER["properties"])
+    assert body["response_format"]["json_schema"]["schema"] == ANSWERS[AUDIT]
+    assert all(answer["required"] == list(answer["properties"]) for answer in ANSWERS.values())

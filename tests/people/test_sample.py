@@ -11,8 +11,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES, read_judgement
+from benchmark_assets.adjudication.labels import (
+    CATEGORIES,
+    CONFIDENCES,
+    ERRORS,
+    LABELS,
+    SEVERITIES,
+    TAXONOMIES,
+    read_judgement,
+)
 from benchmark_assets.adjudication.triage import item_key
+from benchmark_assets.corpus.description import MQM
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.people.controls import in_order
 from benchmark_assets.people.forms import LABEL_FORM
@@ -216,10 +225,34 @@ def test_label_studio_offers_the_vocabulary_and_shows_what_the_tasks_have() -> N
 def test_the_guide_names_every_word_that_an_annotator_may_give(drawn: Warehouse, tmp_path: Path) -> None:
     export_items(drawn, tmp_path / "out", "tiny", ["mori"])
     guide = files(tmp_path / "out")["README.md"]
-    for word in (*LABELS, *CATEGORIES, *SEVERITIES, *CONFIDENCES, *LABEL_FORM.columns):
+    for word in (*LABELS, *TAXONOMIES[MQM].problems, *SEVERITIES, *CONFIDENCES, *LABEL_FORM.columns):
         assert f"`{word}`" in guide
     assert "5 items" in guide
     assert PRIVATE not in guide
+
+
+def test_a_sheet_has_the_categories_of_its_corpus_and_others_are_still_read(
+    drawn: Warehouse, corpus: Path, tmp_path: Path
+) -> None:
+    """Latin prose gets no category of the audit's suttas, unless its description asks for them."""
+    guides = {}
+    for taxonomy in ("", "audit"):
+        content = json.loads(corpus.read_text(encoding="utf-8"))
+        corpus.write_text(json.dumps(content | {"taxonomy": taxonomy}), encoding="utf-8")
+        found = set(
+            export_items(drawn, tmp_path / f"out {taxonomy}", "tiny", ["mori"]) and files(tmp_path / f"out {taxonomy}")
+        )
+        assert "labeling-config.xml" in found
+        guides[taxonomy] = "".join(
+            files(tmp_path / f"out {taxonomy}")[name] for name in ("README.md", "labeling-config.xml")
+        )
+    assert "octrinal" not in guides[""]
+    assert "llipsis" not in guides[""]
+    assert all(f"{word}: " in guides[""] for word in ("accuracy", "terminology", "style", "locale conventions"))
+    assert "`DOCTRINAL_TERM_ERROR` | a doctrinal term is given another meaning" in guides["audit"]
+    assert "terminology" not in guides["audit"]
+    answer = {"label": "MINOR_ERROR", "error_category": "doctrinal term error", "severity": "low"}
+    assert LABEL_FORM.checked(answer, "", True).row["error_category"] == "DOCTRINAL_TERM_ERROR"
 
 
 def test_restricted_texts_are_shown_and_the_folder_says_so(drawn: Warehouse, corpus: Path, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from resources.errors import BadInput
+from resources.provider.client import Waits
 from resources.provider.provider import Provider
-from resources.provider.trial import PURPOSE, Trial, check
+from resources.provider.trial import PURPOSE, WAITS, Trial, check
 from tests.processes import here
 from tests.provider.server import Server
 
@@ -37,10 +38,12 @@ def written(folder: Path, url: str, endpoint: dict[str, Any] | None = None, **se
     return path
 
 
-def tried(folder: Path, url: str, endpoint: dict[str, Any] | None = None, **settings: Any) -> tuple[Trial, Provider]:
+def tried(
+    folder: Path, url: str, endpoint: dict[str, Any] | None = None, waits: Waits = WAITS, **settings: Any
+) -> tuple[Trial, Provider]:
     registry = written(folder, url, endpoint, **settings)
     provider = Provider(registry_path=str(registry), ledger_path=str(folder / "ledger.sqlite"))
-    return check(provider, "ours"), provider
+    return check(provider, "ours", waits), provider
 
 
 def test_an_endpoint_that_accepts_all_is_asked_once_with_the_fields_of_the_entry(
@@ -129,7 +132,6 @@ def test_a_refusal_without_a_field_lists_the_settings_of_the_request(tmp_path: P
         (["unauthorized"], "endpoints.place", "Incorrect API key provided", "check the key in VARIORUM_TEST_KEY"),
         (["not_found"], "models.ours", "The model does not exist", "check `id` and `url`"),
         (["no_credit"], "models.ours", "Insufficient credits", "pay for credit"),
-        (["overloaded"], "models.ours", "overloaded", "try again later"),
         (["html"], "models.ours", "log in", "API addresses often end in /v1"),
     ],
 )
@@ -145,6 +147,32 @@ def test_other_faults_are_named_after_a_single_request(
     assert problem in found.fault.problem
     assert remedy in found.fault.remedy
     assert len(server.log()) == 1
+
+
+def test_a_server_that_throttles_or_fails_is_asked_again_and_that_is_said(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rude = ["rate_limited", "overloaded", "server_error", "rate_limited"]
+    server.configure(**ANSWERING, script=rude, retry_after={"seconds": 0.05})
+    monkeypatch.setenv("VARIORUM_MODELS", str(written(tmp_path, server.url)))
+    said = here(tmp_path / "home", "check", "model", "ours").stdout
+    assert "asked 5 times: rate limited: Rate limit reached for requests. (status 429); server error: " in said
+    assert "; then it answered" in said
+    assert len(server.log()) == 5
+
+
+@pytest.mark.parametrize(("script", "retry_after"), [(["overloaded"] * 99, {}), (["rate_limited"], {"seconds": 500})])
+def test_a_server_that_goes_on_failing_is_asked_for_a_bounded_time(
+    script: list[str], retry_after: dict[str, float], tmp_path: Path, server: Server
+) -> None:
+    server.configure(script=script, retry_after=retry_after)
+    found, provider = tried(tmp_path, server.url, waits=Waits(first=0.1, patience=0.8))
+    assert found.fault is not None
+    assert (found.fault.key, found.fault.remedy) == (
+        "models.ours",
+        "wait, then try again" if retry_after else "try again later",
+    )
+    assert len(server.log()) == len(provider.ledger.attempts()) == len(found.before) + 1 == (1 if retry_after else 4)
 
 
 def test_a_port_without_a_server_is_named(tmp_path: Path) -> None:

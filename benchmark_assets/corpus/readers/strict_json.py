@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
-from resources.errors import BadInput, raise_all
+from resources.errors import BadInput, collecting, raise_all
 
 _HALF = re.compile(r"[\ud800-\udfff]")
 
@@ -91,19 +91,33 @@ def by_name(
     BadInput
         If a line is not an object with both keys, a name occurs twice, or a key is unknown.
     """
+    values, faults = examined(path, name, value, kind, ignore, types)
+    raise_all(faults)
+    return values
+
+
+def examined(
+    path: Path, name: str, value: str, kind: str, ignore: Collection[str] = (), types: tuple[type, ...] = (str,)
+) -> tuple[dict[str, Any], list[BadInput]]:
+    """The values of `by_name` in the lines without a fault, and all faults that it raises. Nothing is read after a line
+    that is not a JSON object."""
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
-    for number, record in lines(path):
-        places = dict.fromkeys(record, f"line {number}") | places
-        identity = record.get(name)
-        if isinstance(identity, bool) or not isinstance(identity, types) or value not in record:
-            raise_all(unknown_keys(path, places, (name, value), IMPORTED, ignore))  # the missing key may be misspelled
-            raise BadInput(path, f"line {number}", f"lacks `{name}` or `{value}`", "give both keys on each line")
-        if str(identity) in values:
-            raise BadInput(path, f"line {number} {identity}", f"the {kind} occurs twice", "keep one of the lines")
-        values[str(identity)] = record[value]
-    raise_all(unknown_keys(path, places, (name, value), IMPORTED, ignore))
-    return values
+    faults: list[BadInput] = []
+    with collecting(faults):
+        for number, record in lines(path):
+            places = dict.fromkeys(record, f"line {number}") | places
+            identity = record.get(name)
+            if isinstance(identity, bool) or not isinstance(identity, types) or value not in record:
+                problem = f"lacks `{name}` or `{value}`"
+                faults.append(BadInput(path, f"line {number}", problem, "give both keys on each line"))
+            elif str(identity) in values:
+                where = f"line {number} {identity}"
+                faults.append(BadInput(path, where, f"the {kind} occurs twice", "keep one of the lines"))
+            else:
+                values[str(identity)] = record[value]
+    # First, because a missing key may be misspelled.
+    return values, [*unknown_keys(path, places, (name, value), IMPORTED, ignore), *faults]
 
 
 def _strings(content: Any) -> Iterator[str]:

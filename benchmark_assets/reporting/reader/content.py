@@ -4,12 +4,12 @@ Here: rows, rights and the form of the records. Not here: files (writing), code 
 the sample for annotators (people.sample).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import CATEGORIES, SUBSTANTIVE, UNCERTAIN
+from benchmark_assets.adjudication.labels import CATEGORIES, SUBSTANTIVE, UNCERTAIN, categories_of
 from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
@@ -23,6 +23,7 @@ from benchmark_assets.metrics.entries import COMET, DRIFT, LEXICAL, on
 from benchmark_assets.metrics.further import metrics_of
 from benchmark_assets.metrics.peers import consensus
 from benchmark_assets.metrics.scores import made_by
+from benchmark_assets.metrics.unmeasured import BAND
 from benchmark_assets.reporting import contrast, trace
 from benchmark_assets.reporting.reader.origin import Packed, packed
 from benchmark_assets.validation.boards import certificates
@@ -109,7 +110,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
         audit = audits(warehouse)[corpus]
-        bands = band_names(audit.bands, audit.by)
+        bands = [*band_names(audit.bands, audit.by), BAND]
         outputs = _outputs(warehouse, passages)
         drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
         pairs = doubts_by_reference(warehouse, passages)
@@ -131,7 +132,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         worth = {catalogue.label(metric): words for metric, words in certified.iter_rows()}
         origins = packed(trace.of_passages(warehouse, passages))
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
-    overview = _overview(corpus, private, sources, outputs, bands, comparable)
+    overview = _overview(corpus, private, sources, outputs, bands, comparable, categories_of(warehouse)[corpus])
     overview |= {"origins": {"kinds": origins.kinds, "calls": origins.calls}, "worth": worth}
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, origins.steps, rights.hidden, target))
@@ -294,11 +295,13 @@ def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str]
 
 
 def _overview(
-    corpus: str, private: bool, sources: pl.DataFrame, outputs: pl.DataFrame, bands: list[str], translators: list[str]
+    corpus: str, private: bool, sources: pl.DataFrame, outputs: pl.DataFrame, bands: list[str], translators: list[str],
+    offered: Sequence[str],
 ) -> Record:  # fmt: skip
+    categories = [name for name in CATEGORIES if name in {*offered, *outputs["error_category"]}]
     names = {
         "model": sorted(set(outputs["model"])), "band": bands, "label": [*SUBSTANTIVE, UNCERTAIN],
-        "category": list(CATEGORIES), "collection": sorted(set(sources["collection"]) - {""}),
+        "category": categories, "collection": sorted(set(sources["collection"]) - {""}),
         "closest": outputs["closest_reference"].drop_nulls().unique().sort().to_list(),
         "verdict": [MACHINE, UNSURE, HUMAN], "fault": [*DIAGNOSES, REPEATED],
     }  # fmt: skip

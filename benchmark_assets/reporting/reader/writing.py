@@ -21,9 +21,8 @@ import polars as pl
 from benchmark_assets.adjudication.labels import ERRORS
 from benchmark_assets.people.controls import record_controls
 from benchmark_assets.people.form import Choice
-from benchmark_assets.people.forms import LABEL_FORM
 from benchmark_assets.people.items import SheetItem
-from benchmark_assets.people.sample import SentItem, drawn
+from benchmark_assets.people.sample import SentItem, drawn, fitted
 from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put, room
@@ -96,7 +95,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     """
     folder = folder.resolve()
     with warehouse.consistently():
-        sample = drawn(warehouse, corpus, [annotator])
+        sample, form = drawn(warehouse, corpus, [annotator]), fitted(warehouse, corpus)
         ((name, groups),) = sample.lists.items()
         items, restricted = [item for (item,) in groups], sample.restricted
         key = pl.DataFrame({"corpus": [corpus]})
@@ -104,8 +103,8 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     _check_place(folder, bool(restricted))
     index: Record = {
         "corpus": corpus, "private": bool(restricted), "annotator": name, "items": [item.item for item in items],
-        "places": [item.place for item in items], "answers": LABEL_FORM.columns, "errors": list(ERRORS),
-        "words": {field.name: list(field.words) for field in LABEL_FORM.fields if isinstance(field, Choice)},
+        "places": [item.place for item in items], "answers": form.columns, "errors": list(ERRORS),
+        "words": {field.name: list(field.words) for field in form.fields if isinstance(field, Choice)},
     }  # fmt: skip
     passages = [_blind(item, described["source_language"] or "", described["target_language"] or "") for item in items]
     warning = f"Includes restricted texts ({', '.join(restricted)}): do not pass it on.\n\n" if restricted else ""
@@ -113,7 +112,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         f"{warning}{len(items)} items for {name}. Only this browser on this machine keeps the answers: save the labels "
         "often, and send back the saved file. `variorum import labels FILE` imports it.\n"
     )
-    _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages)
+    _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages, guide=as_html(form.guide))
     record_controls(warehouse, corpus, sample.controls)
     return sample.sent
 
@@ -137,7 +136,7 @@ def _listed(lines: Iterable[str]) -> str:
 
 def _put(
     folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
-    signatures: Sequence[str] = (), worth: Mapping[str, str] = MappingProxyType({}),
+    signatures: Sequence[str] = (), worth: Mapping[str, str] = MappingProxyType({}), guide: str = "",
 ) -> None:  # fmt: skip
     """Write the files of a page. Adds `shards` to `index`: for each passage, the number of the shard that contains
     it."""
@@ -147,7 +146,7 @@ def _put(
     page = Template((STATIC / "reader.html").read_text(encoding="utf-8"))
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
-        guide=as_html(LABEL_FORM.guide) if "annotator" in index else "",
+        guide=guide,
         made="<p>What they are worth:</p>".join(map(_listed, (signatures, lines))) if signatures else "",
         mode="blind" if "annotator" in index else "reading",
     )

@@ -25,6 +25,7 @@ from benchmark_assets.literary import exhibits as literary
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.entries import MEAN_RANK, MEASURES
 from benchmark_assets.metrics.summary import DRIFT
+from benchmark_assets.metrics.unmeasured import BAND
 from benchmark_assets.pairwise.exhibits import MARKS, STRENGTHS
 from benchmark_assets.people.mqm import WEIGHTS
 from benchmark_assets.reporting import contrast, exhibits, frontier, leaderboard
@@ -235,7 +236,7 @@ def severity(home: Home, corpus: str) -> list[Display]:
     """Error rates by band of drift and by model: from the panel's verdicts, and from people's labels of a sample."""
     rows = home.rows(audit.OUTCOMES, corpus)
     settings = audits(home.warehouse)[corpus] if len(rows) else Audit()
-    bands = {band: at for at, band in enumerate(band_names(settings.bands, settings.by))}
+    bands = {band: at for at, band in enumerate([*band_names(settings.bands, settings.by), BAND])}
     shown = []
     for title, by, other in (
         (f"Errors by band of {settings.by}", "band", "model"),
@@ -588,7 +589,8 @@ def published_numbers(home: Home) -> list[Display]:
 OF_CORPUS: list[Exhibit | Callable[[Home, str], list[Display]]] = [
     of_leaderboard, CERTIFICATES, exhibits.REFERENCES, exhibits.WITHOUT, KNOWN, KINSHIP, MEMORY, ranks,
     published_boards, human_range, exhibits.OUTDATED, of_drift, exhibits.OUTLIER_THRESHOLDS, exhibits.OUTLIERS,
-    closest, concordance, severity, error_estimates, categories, audit.CALIBRATION, confidence, metric_agreement,
+    exhibits.UNMEASURED, closest, concordance, severity, error_estimates, categories, audit.CALIBRATION, confidence,
+    metric_agreement,
     audit.TESTS, literary_scores, exhibits.DIFFERENCES, slices, words_found, costs_and_scores, families,
     exhibits.AGREEMENT, sensitivity, audit.ANCHORED, audit.RECALL, MARKS, error_spans.SPANS, span_rates, SIGNS,
     literary.SEATS, literary.BY_PEOPLE, literary.GLOSSARY,

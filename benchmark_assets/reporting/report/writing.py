@@ -11,7 +11,7 @@ from benchmark_assets.reporting.report.gallery import gallery
 from benchmark_assets.reporting.report.markdown import markdown
 from benchmark_assets.reporting.report.page import page
 from resources import whole_files
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
 
@@ -41,12 +41,8 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
     all_corpora = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
     for corpus in corpora:
         if corpus not in all_corpora:
-            raise BadInput(
-                corpus,
-                "",
-                "is not a corpus of this warehouse",
-                f"choose from {', '.join(sorted(all_corpora)) or 'none yet'}",
-            )
+            problem = f"is not a corpus of this warehouse{suggestion(corpus, all_corpora)}"
+            raise BadInput(corpus, "", problem, f"choose from {', '.join(sorted(all_corpora)) or 'none yet'}")
     addresses: dict[str, str] = {}
     for folder in readers:
         corpus, index = _reader(folder)
