@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.alignment.units import TextUnits, sentences
+from benchmark_assets.alignment.units import TextUnits
+from benchmark_assets.corpus.sentences import sentences
 
 Matrix = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]

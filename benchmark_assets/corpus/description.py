@@ -24,8 +24,8 @@ class Text(Frozen):
     with several editions (bilara: `root/<language>/<edition>`), or a variant of the source or a reference (tmx). A
     reference with its own `layout` is a continuous translation. It is aligned to the segments of the source or, in
     layouts that divide by citation, divided by its citations. The following keys apply only to such translations,
-    except that a source that is divided by citations may also have `files`, and that each text of the layout `offsets`
-    has `files` (the path of its file below the corpus's root) and `sha256`:
+    except that a source that is divided by citations or into paragraphs may also have `files`, and that each text of
+    the layout `offsets` has `files` (the path of its file below the corpus's root) and `sha256`:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern for the paths of these files, in which `{document}` matches the document's id, `*` any part of a
@@ -348,7 +348,8 @@ class Description(Frozen):
 
 
 BY_CITATION = (
-    "tei", "cbeta", "docx", "epub", "html", "kanripo", "osis", "sefaria", "tei-lines", "tei-milestones", "usfm"
+    "tei", "cbeta", "docx", "epub", "html", "kanripo", "numbered-text", "osis", "sefaria", "tei-lines",
+    "tei-milestones", "usfm",
 )  # fmt: skip
 """Layouts that divide texts by citation."""
 
@@ -481,7 +482,7 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
             settings = [name for name in settings if name != "files"]
         elif text.sha256:
             yield BadInput(path, f"{key}.sha256", "is only for the layout `offsets`", "drop it")
-        if key == "source" and description.layout in BY_CITATION and text.files:
+        if key == "source" and description.layout in (*BY_CITATION, "paragraphs") and text.files:
             if description.layout == "tei" and "{document}" not in text.files:
                 remedy = "write {document} in place of the document's id, as in '**/{document}.xml'"
                 yield BadInput(path, f"{key}.files", f"{text.files!r} names one file", remedy)

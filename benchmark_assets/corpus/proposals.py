@@ -7,7 +7,9 @@ descriptions (description).
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import log
 from pathlib import Path
+from statistics import pstdev
 from typing import NamedTuple
 
 import yaml
@@ -17,10 +19,12 @@ from benchmark_assets.corpus.description import ROW
 from benchmark_assets.corpus.heads import FoundHeads, heads
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.long_form import is_constant, long_form
+from benchmark_assets.corpus.proposed import ROWS, UNSTATED, ProposedKeys
+from benchmark_assets.corpus.proposed_prose import proposed_prose, translators
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import visible as visible_files
+from benchmark_assets.corpus.readers.paragraphs import LAYOUTS
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.table import found_heads
@@ -31,45 +35,35 @@ from benchmark_assets.corpus.roles import (
     IS_ID,
     MODELS,
     MODERN,
+    NOTHING,
     UNKNOWN,
     CellColumn,
+    Question,
     Roles,
+    Stated,
     are_numbers,
     are_texts,
+    follows,
     is_head,
     language_of,
     repeated,
     roles,
     translator_name,
 )
-from benchmark_assets.corpus.versions import FoundVersion, versions
+from benchmark_assets.corpus.versions import BY_ENDING, NO_TEXT, FoundVersion, versions
 from resources.errors import BadInput, meant
 from resources.harmless import visible
 from resources.keys import slug
 
 THREE_LETTERS = {
-    "ara": "ar", "chi": "lzh", "eng": "en", "fre": "fr", "ger": "de", "ita": "it", "lat": "la", "san": "sa",
+    "ara": "ar", "chi": "lzh", "eng": "en", "fre": "fr", "ger": "de", "gk": "grc", "grc": "grc",
+    "greek": "grc", "ita": "it", "lat": "la", "san": "sa",
 }  # fmt: skip
 """Tags of languages by the codes in the names of TEI files (`phi0914.phi00121.perseus-lat2.xml`)."""
 
-NO_TEXT = re.compile(r"readme|licen[cs]e|copying|changelog")
-"""Names of files beside texts that are no texts."""
-
-UNSTATED = "unknown"
-"""Licence of a text in a proposal."""
-
-
-class ProposedKeys(NamedTuple):
-    """What files seem to contain: keys of the description, of its source, and of each reference; remarks on what is not
-    read and on what is not sure, questions where two readings are possible, and further languages of translations."""
-
-    layout: str
-    keys: dict[str, object]
-    source: dict[str, str]
-    references: dict[str, dict[str, str]]
-    remarks: Sequence[str] = ()
-    questions: Sequence[str] = ()
-    further: Sequence[str] = ()
+LEAST_AGREED, MOST_SPREAD = 0.7, 0.25
+"""Least correlation of the lengths of rows that correspond, and greatest deviation of the logarithms of their ratios:
+for lines of translations, about 0.9 and 0.2; for paragraphs at other places, below 0.5 and above 0.4."""
 
 
 def propose(path: Path, name: str) -> dict[str, str]:
@@ -81,21 +75,26 @@ def propose(path: Path, name: str) -> dict[str, str]:
     BadInput
         If no layout fits the files, with the forms that can be read.
     """
-    found = _look(path, "")
-    further = {f"{slug(name)}-{language}": _look(path, language) for language in found.further}
-    return {name: _description(path, name, keys) for name, keys in {slug(name): found, **further}.items()}
+    found = look(path)
+    further = {f"{slug(name)}-{language}": look(path, Stated(language)) for language in found.further}
+    return {name: described(path, name, keys) for name, keys in {slug(name): found, **further}.items()}
 
 
-def _description(path: Path, name: str, found: ProposedKeys) -> str:
+def described(path: Path, name: str, found: ProposedKeys) -> str:
+    """The description of a corpus with the files at `path`, as commented YAML."""
     lines = [
         f"# A proposal for {path.name}: check every line, then run `variorum check corpus` on this file.",
         *(f"# {visible(remark)}" for remark in found.remarks),
+        *(f"# {visible(text)} is not read: {why}" for text, why in found.unread.items()),
         *_yaml({"name": name, "layout": found.layout, "root": path.name, **found.keys}),
     ]
     if found.questions:
         lines.append("questions:  # answer each one by correcting this file, then delete it")
         lines += [
-            f"  {line}" for line in yaml.safe_dump([*found.questions], allow_unicode=True, width=1000).splitlines()
+            f"  {line}"
+            for line in yaml.safe_dump(
+                [each.text for each in found.questions], allow_unicode=True, width=1000
+            ).splitlines()
         ]
     lines += ["source:", *_text(found.source, "  ")]
     if found.references:
@@ -126,82 +125,116 @@ def _text(keys: Mapping[str, str], margin: str) -> list[str]:
     ]
 
 
-def _look(path: Path, into: str = "") -> ProposedKeys:
-    """What a file or folder seems to contain."""
+def look(path: Path, stated: Stated = NOTHING) -> ProposedKeys:
+    """What a file or folder seems to contain. Raises BadInput if no layout fits it."""
     if not path.exists():
         if path.is_symlink():
             raise BadInput(path, "", "is a link to a file that does not exist", "correct the link, or restore the file")
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
     if several := versions(path):
-        return _versions(several, into)
+        return _versions(several, stated)
     if path.is_dir():
-        return _folder(path, into)
+        return _folder(path, stated)
     ending = path.suffix.casefold()
     if ending != path.suffix:
         raise BadInput(path, "", f"ends in {path.suffix!r}", f"rename it, so that it ends in {ending!r}")
     if ending == ".jsonl" and (found := _records(path)):
         return found
-    if ending in table.SINGLE and (ending != ".txt" or grid.is_table(path)):
-        return _table(path, into)
+    if ending in table.SINGLE and (ending not in LAYOUTS or _has_table(path)):
+        return _table(path, stated)
     if ending == ".xml":
         return ProposedKeys("tei", {}, {"language": _tei_language(path)}, {})
     if ending == ".tmx":
         return _memory(path)
     if ending == ".conllu":
-        return _sentences(path, into)
-    if ending in {each for form in FORMS.values() for each in form.endings}:
-        problem, remedy = "has no numbered verses or sections", "number them, or give the text in a table (.csv, .xlsx)"
-        raise BadInput(path, "", problem, remedy)
+        return _sentences(path, stated)
+    if ending in LAYOUTS:
+        return proposed_prose(path, [path], stated)
     raise BadInput(
         path, "", f"no layout reads a single file that ends in {ending!r}",
-        "write one segment a row in a table (.csv, .xlsx) with the source and its translations; a folder of .txt files "
-        "is read as running text in Chinese, Japanese or Korean",
+        "write one segment a row in a table (.csv, .xlsx) with the source and its translations, or give a folder with "
+        "the source and each translation as a file (.txt, .docx, .epub)",
     )  # fmt: skip
 
 
-def _folder(path: Path, into: str) -> ProposedKeys:
+def _folder(path: Path, stated: Stated) -> ProposedKeys:
     """What a folder seems to contain."""
     if (path / "root").is_dir() and (path / "translation").is_dir():
-        return _bilara(path, into)
+        return _bilara(path, stated)
     files = [file for file in visible_files(path) if file.is_file() and not file.name.startswith("~$")]
     by_ending: dict[str, list[Path]] = {}
     for file in files:
         by_ending.setdefault(file.suffix, []).append(file)
     if ".xml" in by_ending:
-        return _editions(path, by_ending[".xml"], into)
-    words = by_ending.get(grid.WORD, [])
-    if tables := [file for file in files if file.suffix in table.ENDINGS and file not in words] or words:
-        return _with_prose(path, _tables(path, tables, into), tables, files)
-    if records := by_ending.get(".json"):
-        found = _tables(path, records, into)
+        return _editions(path, by_ending[".xml"], stated)
+    words = [file for file in by_ending.get(grid.WORD, []) if _has_table(file)]
+    of_tables = [file for file in files if file.suffix in table.ENDINGS and file.suffix != grid.WORD]
+    if tables := of_tables or words:
+        return _with_prose(path, _tables(path, tables, stated), tables, files)
+    for ending in grid.RECORDS:
+        if not (records := by_ending.get(ending)) or (ending == ".jsonl" and _records(records[0])):
+            continue
+        found = _tables(path, records, stated)
         is_placed = "files" in found.source or "root" in found.keys
-        return found if is_placed else found._replace(source={**found.source, "files": "**/*.json"})
+        return found if is_placed else found._replace(source={**found.source, "files": f"**/*{ending}"})
     for ending in (".jsonl", ".tmx", ".conllu"):
         if ending in by_ending:
-            return _look(by_ending[ending][0], into)
-    if texts := [file for file in by_ending.get(".txt", []) if not NO_TEXT.search(file.stem.casefold())]:
-        return _plain_texts(path, texts, into)
-    if lines := _line_by_line(files, into):
+            return look(by_ending[ending][0], stated)
+    texts = [file for file in by_ending.get(".txt", []) if not NO_TEXT.search(file.stem.casefold())]
+    if texts and (rows := _plain_tables(path, texts, stated)):
+        return rows
+    if lines := _line_by_line(files, stated):
         return lines
+    if prose := [file for file in files if file.suffix in LAYOUTS]:
+        found = proposed_prose(path, prose, stated)
+        is_cjk = plain(found.source["language"]) in ("zh", "lzh", "ja", "ko") and prose == texts
+        return found if found.references or not is_cjk else ProposedKeys("chunks", {}, found.source, {})
     problem = f"has files that end in {', '.join(sorted(by_ending))}" if by_ending else "contains no file"
-    raise BadInput(path, "", problem, f"give files that end in {', '.join((*table.ENDINGS, '.jsonl', '.xml', '.tmx'))}")
+    raise BadInput(
+        path,
+        "",
+        problem,
+        f"give files that end in {', '.join((*table.ENDINGS, '.txt', '.epub', '.jsonl', '.xml', '.tmx'))}",
+    )
 
 
-def _plain_texts(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
-    """Plain text files: a table; texts whose lines are aligned; or running text in Chinese, Japanese or Korean."""
-    sheets = {path: _sheet(path) for path in paths}
-    if found := _parallel(folder, sheets, into):
-        return found
+def _has_table(path: Path) -> bool:
+    """Whether a plain text or a Word document is a table."""
+    if path.suffix == ".txt":
+        return grid.is_table(path)
+    try:
+        return path.suffix == grid.WORD and bool(grid.lines(path))
+    except BadInput:  # the reader of prose reports what cannot be read
+        return False
+
+
+def _plain_tables(folder: Path, paths: Sequence[Path], stated: Stated) -> ProposedKeys | None:
+    """Plain text files whose lines are rows: a table, or texts in one folder line by line; None if they are prose."""
+    sheets = {path: _sheet(path) for path in paths if any(map(str.isalpha, decode(path, grid.encoding_of(path))))}
+    texts = [text.cells for sheet in sheets.values() if (text := _text_of(sheet))]
+    if len({path.parent for path in sheets}) == 1 and len(texts) == len(sheets) and _correspond(texts):
+        found = _parallel(folder, sheets, stated)
+        if found and not any(each.about == "source" for each in found.questions):
+            return found
     for path, sheet in sheets.items():
         if sum(are_texts(cells) for cells in _cells(sheet)) > 1:
-            found = _proposed(path, roles(sheet.columns, into), sheet)
+            found = _proposed(path, roles(sheet.columns, stated), sheet)
             return found._replace(keys={"root": _below(folder, path), **found.keys})
-    language = language_of([decode(paths[0], grid.encoding_of(paths[0]))])
-    if language not in ("zh", "lzh", "ja", "ko"):
-        problem = f"has prose in {language} that nothing divides into segments"
-        remedy = "add a table (.csv, .xlsx) with the source, one segment a row; texts beside it are aligned to the rows"
-        raise BadInput(folder, "", problem, remedy)
-    return ProposedKeys("chunks", {}, {"language": language}, {})
+    return None
+
+
+def _correspond(texts: Sequence[Sequence[str]]) -> bool:
+    """Whether the lengths of texts follow each other row by row, so that rows are no paragraphs that are equally many
+    by chance: their logarithms are correlated or, of a few rows or rows of equal length, have about one ratio."""
+    first, *others = [[len(cell) for cell in cells] for cells in texts]
+    for lengths in others:
+        if len(lengths) != len(first):
+            return False
+        agreed = follows(first, lengths)
+        ratios = [log(other / one) for one, other in zip(first, lengths, strict=True) if one and other]
+        if agreed < LEAST_AGREED if agreed is not None else len(ratios) < 2 or pstdev(ratios) > MOST_SPREAD:
+            return False
+    return bool(others)
 
 
 def _below(folder: Path, file: Path) -> str:
@@ -209,30 +242,41 @@ def _below(folder: Path, file: Path) -> str:
     return f"{folder.name}/{file.relative_to(folder).as_posix()}"
 
 
-def _versions(found: Sequence[FoundVersion], into: str) -> ProposedKeys:
+def _versions(found: Sequence[FoundVersion], stated: Stated) -> ProposedKeys:
     """Versions of works in one cited form; the first is the source. References are in one language, as in tables."""
-    source, *others = found
+    source = next((each for each in found if stated.roles.get(each.files) == "source"), found[0])
+    others = [each for each in found if each is not source and stated.roles.get(each.files) != "none"]
     languages = Counter(each.language for each in others if plain(each.language) != plain(source.language))
     targets = sorted(languages, key=lambda each: (-languages[each], each != "en"))
-    target = into or next(iter(targets), "")
+    target = stated.into or next(iter(targets), "")
+    read = [each for each in others if each.language == target]
+    named = [slug(each.name) for each in read]
+    if source.form in BY_ENDING:
+        named = translators([each.files for each in found], [(each.files, each.language, "") for each in read])
     texts = {
-        slug(each.name): {"language": each.language or UNKNOWN, "layout": each.form, "files": each.files}
-        for each in others if each.language == target
-    }  # fmt: skip
-    remarks = [f"{each.files} is not read: in {each.language or UNKNOWN}" for each in others if each.language != target]
-    asked = [f"All versions are in {source.language}: which is the source? {source.files} is read."]
-    questions = asked if others and not languages else []
+        name: {"language": each.language or UNKNOWN, "layout": each.form, "files": each.files}
+        for name, each in zip(named, read, strict=True)
+    }
+    unread = {each.files: f"in {each.language or UNKNOWN}" for each in others if each.language != target}
+    names = (source.files, *(each.files for each in others))
+    asked = Question(
+        f"All versions are in {source.language}: which is the source? {source.files} is read.", "source", names
+    )
+    questions = [asked] if others and not languages else []
     if languages and source.form in ("docx", "epub", "html", "usfm"):
         alike = [each for each in others if plain(each.language) == plain(source.language)]
         if alike or source.language not in {*ANCIENT, *DISTANT}:
             possible = ", ".join(f"{each.files} ({each.language or UNKNOWN})" for each in others)
-            questions = [f"Is {source.files} ({source.language}) the source? Possible are also {possible}."]
+            asked = Question(
+                f"Is {source.files} ({source.language}) the source? Possible are also {possible}.", "source", names
+            )
+            questions = [asked] if "source" not in stated.roles.values() else []
     keys = {"language": source.language or UNKNOWN, **({"files": source.files} if others else {})}
     further = [each for each in targets if each != target]
-    return ProposedKeys(source.form, {}, keys, texts, remarks, questions, further)
+    return ProposedKeys(source.form, {}, keys, texts, (), questions, further, unread)
 
 
-def _sentences(path: Path, into: str) -> ProposedKeys:
+def _sentences(path: Path, stated: Stated) -> ProposedKeys:
     """CoNLL-U, whose comments name the translations: `text_en`, `text_en_vale`."""
     found = re.findall(r"^# *text(?:_([a-z]{2,3})(?:_(\S+))?)? *= *(.+)", decode(path), re.MULTILINE)
     texts: dict[tuple[str, str], list[str]] = {}
@@ -240,14 +284,14 @@ def _sentences(path: Path, into: str) -> ProposedKeys:
         texts.setdefault((language, name), []).append(text)
     words = re.findall(r"^\d+\t(\S+)", decode(path), re.MULTILINE)
     source = language_of(texts.pop(("", ""), [" ".join(words)]))
-    return _by_languages("conllu", source, [*texts], into)
+    return _by_languages("conllu", source, [*texts], stated)
 
 
-def _by_languages(layout: str, source: str, texts: Sequence[tuple[str, str]], into: str) -> ProposedKeys:
+def _by_languages(layout: str, source: str, texts: Sequence[tuple[str, str]], stated: Stated) -> ProposedKeys:
     """Translations by language and name, in a layout that finds them by these."""
     counts = Counter(language for language, _ in texts)
     targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
-    target = into or next(iter(targets), "")
+    target = stated.into or next(iter(targets), "")
     names = [name for language, name in texts if language == target]
     references = {
         slug(name) if name else "translation": {"language": target} for name in names if name or len(names) == 1
@@ -256,7 +300,7 @@ def _by_languages(layout: str, source: str, texts: Sequence[tuple[str, str]], in
     return ProposedKeys(layout, {}, {"language": source}, references, further=further)
 
 
-def _line_by_line(files: Sequence[Path], into: str) -> ProposedKeys | None:
+def _line_by_line(files: Sequence[Path], stated: Stated) -> ProposedKeys | None:
     """Files of Moses, whose endings are languages; None if there are others."""
     files = [file for file in files if not NO_TEXT.search(file.stem.casefold())]
     languages = list(dict.fromkeys(file.suffix[1:] for file in files))
@@ -270,9 +314,9 @@ def _line_by_line(files: Sequence[Path], into: str) -> ProposedKeys | None:
         for file in files if file.suffix[1:] != source
         for document in documents if file.stem == document or file.stem.startswith(f"{document}.")
     ]  # fmt: skip
-    found = _by_languages("moses", source, [*dict.fromkeys(texts)], into)
+    found = _by_languages("moses", source, [*dict.fromkeys(texts)], stated)
     asked = f"Is the source in {source}? The files are in {', '.join(languages)}."
-    return found if source in {*ANCIENT, *DISTANT} else found._replace(questions=[asked])
+    return found if source in {*ANCIENT, *DISTANT} else found._replace(questions=[Question(asked)])
 
 
 def _memory(path: Path) -> ProposedKeys:
@@ -285,14 +329,14 @@ def _memory(path: Path) -> ProposedKeys:
     return ProposedKeys("tmx", {}, {"language": source.partition("-")[0] or UNKNOWN}, references)
 
 
-def _bilara(path: Path, into: str) -> ProposedKeys:
+def _bilara(path: Path, stated: Stated) -> ProposedKeys:
     """The layout of SuttaCentral: languages, editions and translators are names of folders."""
     language = _subfolders(path / "root")[0]
     sizes = {
         each: len(list((path / "translation" / each).rglob("*.json"))) for each in _subfolders(path / "translation")
     }
     targets = sorted(sizes, key=lambda each: (-sizes[each], each != "en"))
-    target = into or targets[0]
+    target = stated.into or targets[0]
     source = {"language": language, "edition": _subfolders(path / "root" / language)[0]}
     translations = {name: {"language": target} for name in _subfolders(path / "translation" / target)}
     further = [each for each in targets if each != target]
@@ -315,14 +359,14 @@ class _Sheet(NamedTuple):
     columns: list[CellColumn]
     settings: dict[str, object]
     remarks: list[str]
-    questions: Sequence[str] = ()
+    questions: Sequence[Question] = ()
     unread: Sequence[str] = ()
 
 
-def _table(path: Path, into: str) -> ProposedKeys:
+def _table(path: Path, stated: Stated) -> ProposedKeys:
     """A table, by what its cells hold."""
     sheet = _sheet(path)
-    return _proposed(path, roles(sheet.columns, into), sheet)
+    return _proposed(path, roles(sheet.columns, stated), sheet)
 
 
 def _sheet(path: Path) -> _Sheet:
@@ -362,7 +406,7 @@ def _wide(path: Path, sheet: _Sheet) -> _Sheet:
             f"{heads_of[form.by]!r} says whose text a row of {heads_of[form.text]!r} is, and no column tells which "
             "rows belong together: add one with an id for each segment, or give each translation a column."
         )
-        return sheet._replace(questions=[asked])
+        return sheet._replace(questions=[Question(asked)])
     names, place, _ = table.found_heads(sheet.rows, (), sheet.found.heads)
     of_texts = [
         (number, [*cells, *[""] * (len(names) - len(cells))])
@@ -384,14 +428,17 @@ def _wide(path: Path, sheet: _Sheet) -> _Sheet:
     return sheet._replace(columns=columns, settings=settings, remarks=[*sheet.remarks, remark], unread=unread)
 
 
-def _tables(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
+def _tables(folder: Path, paths: Sequence[Path], stated: Stated) -> ProposedKeys:
     """Tables in a folder: of one form; or each with one text, and the same ids; or one that is the text."""
     sheets = {path: _sheet(path) for path in paths}
     bare = [path for path, sheet in sheets.items() if not any(are_texts(each.cells) for each in sheet.columns)]
     if 0 < len(bare) < len(paths):
-        found = _tables(folder, [path for path in paths if path not in bare], into)
-        return found._replace(remarks=[*found.remarks, *(f"{path.name} is not read: no text" for path in bare)])
-    if together := _parallel(folder, sheets, into):
+        rest = [path for path in paths if path not in bare]
+        found = _tables(folder, rest, stated)
+        if len(rest) == 1:
+            found = found._replace(keys={"root": _below(folder, rest[0]), **found.keys})
+        return found._replace(unread={**found.unread, **{path.name: "no text" for path in bare}})
+    if together := _parallel(folder, sheets, stated):
         return together
     texts = {path: [each for each in sheet.columns if are_texts(each.cells)] for path, sheet in sheets.items()}
     largest = max(paths, key=lambda path: sum(len(cell) for each in texts[path] for cell in each.cells))
@@ -401,20 +448,21 @@ def _tables(folder: Path, paths: Sequence[Path], into: str) -> ProposedKeys:
             [cell for sheet in sheets.values() for cell in sheet.columns[at].cells] for at in range(len(first.columns))
         ]
         whole = [each._replace(cells=own) for each, own in zip(first.columns, cells, strict=True)]
-        of_all, ids = roles(whole, into), roles(first.columns, into).ids  # unique in each file
+        of_all, ids = roles(whole, stated), roles(first.columns, stated).ids  # unique in each file
         asides, unread = ({k: v for k, v in d.items() if k not in ids} for d in (of_all.asides, of_all.unread))
-        questions = [each for each in of_all.questions if not (ids and IS_ID in each)]
+        questions = [each for each in of_all.questions if not (ids and IS_ID in each.text)]
         return _proposed(largest, of_all._replace(ids=ids, asides=asides, unread=unread, questions=questions), first)
-    found = _proposed(largest, roles(first.columns, into), first)
-    others = [f"{path.name} is not read" for path in paths if path != largest]
-    return found._replace(keys={"root": _below(folder, largest), **found.keys}, remarks=[*found.remarks, *others])
+    found = _proposed(largest, roles(first.columns, stated), first)
+    others = {path.name: "another table" for path in paths if path != largest}
+    root = {"root": _below(folder, largest)}
+    return found._replace(keys={**root, **found.keys}, unread={**found.unread, **others})
 
 
-def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> ProposedKeys | None:
+def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], stated: Stated) -> ProposedKeys | None:
     """Tables that have one text each, and the same ids or, without ids, as many rows; None if they have not."""
     read = {path.relative_to(folder).as_posix(): (_text_of(sheet), sheet) for path, sheet in sheets.items()}
     found = {name: (text, sheet) for name, (text, sheet) in read.items() if text}
-    ids = {name: roles(sheet.columns, into).ids for name, (_, sheet) in found.items()}
+    ids = {name: roles(sheet.columns, stated).ids for name, (_, sheet) in found.items()}
     encodings = {str(sheet.settings.get("encoding")) for sheet in sheets.values()}
     if len(found) < 2 or len(found) < len(read) or len({*ids.values()}) != 1 or len(encodings) > 1:
         return None
@@ -430,8 +478,12 @@ def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> Propose
         return None
     stems = [Path(name).stem for name in texts]
     heads_of = {name: Path(name).stem if len({*stems}) == len(stems) else Path(name).parent.name for name in texts}
+    words = {name: re.findall(r"[^\W_]+", head) for name, head in heads_of.items()}
+    common = set.intersection(*map(set, words.values()))
+    heads_of = {name: " ".join(each for each in own if each not in common) or heads_of[name]
+                for name, own in words.items()}  # fmt: skip
     columns = [CellColumn(name, heads_of[name], [own.get(key, "") for key in every]) for name, own in texts.items()]
-    whole = roles(columns, into)
+    whole = roles(columns, stated)
     if whole.source is None or not whole.translations:
         return None
     text, first = found[whole.source[0]]
@@ -447,10 +499,17 @@ def _parallel(folder: Path, sheets: Mapping[Path, _Sheet], into: str) -> Propose
         keys | {"columns": {**_mapping(keys["columns"]), **named}} | ({"ignore": unread} if unread else {}),
         {"language": whole.source[1], "files": whole.source[0]},
         {translator: {"language": tag, "files": name} for translator, (name, tag) in whole.translations.items()},
-        [*first.remarks, *(f"{name} is not read: {why}" for name, why in whole.unread.items())],
+        first.remarks,
         whole.questions,
         list(dict.fromkeys(_languages_of(whole))),
+        whole.unread,
+        _samples(columns),
     )
+
+
+def _samples(columns: Sequence[CellColumn]) -> dict[str, list[str]]:
+    """The first texts of columns."""
+    return {each.name: [cell for cell in each.cells if cell.strip()][:ROWS] for each in columns}
 
 
 def _text_of(sheet: _Sheet) -> CellColumn | None:
@@ -475,7 +534,7 @@ def _cells(sheet: _Sheet) -> list[Sequence[str]]:
 def _with_prose(folder: Path, found: ProposedKeys, tables: Sequence[Path], files: Sequence[Path]) -> ProposedKeys:
     """Add the files of prose beside tables: translations that will be aligned."""
     layouts = {reader.ending: layout for layout, reader in PROSE_READERS.items() if layout in ("text", "docx", "epub")}
-    references, remarks = dict(found.references), list(found.remarks)
+    references, unread = dict(found.references), dict(found.unread)
     source = plain(found.source["language"])
     for file in files:
         if file.suffix not in layouts or NO_TEXT.search(file.stem.casefold()):
@@ -491,11 +550,11 @@ def _with_prose(folder: Path, found: ProposedKeys, tables: Sequence[Path], files
         content, _ = PROSE_READERS[layouts[file.suffix]].read(file)
         language = language_of([content])
         if plain(language) == source:
-            remarks.append(f"{place} is not read: in {language}, as the source")
+            unread[place] = f"in {language}, as the source"
         else:
             keys = {"language": language, "layout": layouts[file.suffix], "files": pattern}
             references.setdefault(translator, keys)
-    return found._replace(references=references, remarks=remarks)
+    return found._replace(references=references, unread=unread)
 
 
 def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
@@ -519,12 +578,13 @@ def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
         keys["asides"] = read.asides
     if unread := [*read.unread, *sheet.unread]:
         keys["ignore"] = unread
-    sure = [] if sheet.found.sure else [f"Is row {sheet.found.heads[0]} the row of heads? It is not read as text."]
+    asked = f"Is row {sheet.found.heads[0]} the row of heads? It is not read as text." if not sheet.found.sure else ""
+    sure = [Question(asked)] if asked else []
     return ProposedKeys(
         "table", keys, {"language": language},
         {translator: {"language": tag} for translator, (_, tag) in read.translations.items()},
-        [*sheet.remarks, *(f"{name!r} is not read: {why}" for name, why in read.unread.items())],
-        [*sure, *sheet.questions, *read.questions], list(dict.fromkeys(_languages_of(read))),
+        sheet.remarks, [*sure, *sheet.questions, *read.questions], list(dict.fromkeys(_languages_of(read))),
+        {**read.unread, **dict.fromkeys(sheet.unread, "varies with the translator")}, _samples(sheet.columns),
     )  # fmt: skip
 
 
@@ -574,7 +634,7 @@ def _records(path: Path) -> ProposedKeys | None:
     return ProposedKeys("jsonl", {}, {"language": stated or languages[""]}, translations)
 
 
-def _editions(folder: Path, files: Sequence[Path], into: str) -> ProposedKeys:
+def _editions(folder: Path, files: Sequence[Path], stated: Stated) -> ProposedKeys:
     """TEI files of one work: the first in an ancient language, or else not in English, is the source; the others are
     translations, if they are in another language."""
     languages = {file: _tei_language(file) for file in files}
@@ -584,7 +644,11 @@ def _editions(folder: Path, files: Sequence[Path], into: str) -> ProposedKeys:
             languages[file] not in ANCIENT, languages[file] == "en", _stated(file) not in (UNKNOWN, languages[file])
         ),
     )  # fmt: skip
-    document = source.name.partition(".")[0]
+    documents = (source.name.partition(".")[0], re.split(r"[._-]", source.name)[0])
+    document = next((each for each in documents if sum(file.name.startswith(each) for file in files) > 1), "")
+    if not document and len(files) > 1:
+        return _apart(folder, source, files, languages, stated)
+    document = document or documents[0]
     patterns = {
         file: str(file.relative_to(folder).parent / file.name.replace(document, "{document}", 1))
         for file in files if file.name.startswith(document)
@@ -592,7 +656,7 @@ def _editions(folder: Path, files: Sequence[Path], into: str) -> ProposedKeys:
     others = [file for file in patterns if languages[file] != languages[source]]
     counts = Counter(languages[file] for file in others)
     targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
-    target = into or next(iter(targets), "")
+    target = stated.into or next(iter(targets), "")
     persons = Counter(_tei_translator(file) for file in others if languages[file] == target)
     references = {
         (person if persons[person := _tei_translator(file)] == 1 and person else slug(file.stem.rpartition(".")[2])): {
@@ -600,13 +664,32 @@ def _editions(folder: Path, files: Sequence[Path], into: str) -> ProposedKeys:
         }
         for file in others if languages[file] == target
     }  # fmt: skip
-    remarks = [
-        f"{patterns[file]} is not read: in {languages[file]}"
-        for file in patterns if file != source and languages[file] != target
-    ]  # fmt: skip
+    unread = {
+        patterns[file]: f"in {languages[file]}" for file in patterns if file != source and languages[file] != target
+    }
     keys = {"language": languages[source], **({"files": patterns[source]} if references else {})}
     further = [each for each in targets if each != target]
-    return ProposedKeys("tei", {}, keys, references, remarks, further=further)
+    return ProposedKeys("tei", {}, keys, references, further=further, unread=unread)
+
+
+def _apart(
+    folder: Path, source: Path, files: Sequence[Path], languages: Mapping[Path, str], stated: Stated
+) -> ProposedKeys:
+    """TEI files whose names have nothing in common: one document."""
+    others = {file: languages[file] for file in files if languages[file] not in (languages[source], UNKNOWN)}
+    targets = sorted({*others.values()}, key=lambda each: ([*others.values()].count(each) * -1, each != "en"))
+    target = stated.into or next(iter(targets), "")
+    references = {
+        _tei_translator(file) or slug(file.stem): {
+            "language": language, "layout": "tei", "root": folder.name, "files": file.relative_to(folder).as_posix()
+        }
+        for file, language in others.items() if language == target
+    }  # fmt: skip
+    unread = {file.name: f"in {languages[file]}" for file in files if file != source and languages[file] != target}
+    return ProposedKeys(
+        "tei", {"root": _below(folder, source)}, {"language": languages[source]}, references,
+        further=[each for each in targets if each != target], unread=unread,
+    )  # fmt: skip
 
 
 def _tei_translator(path: Path) -> str:
@@ -620,8 +703,8 @@ def _tei_translator(path: Path) -> str:
 def _stated(path: Path) -> str:
     """The language of a TEI file by its name or its first `xml:lang`."""
     text = path.read_text("utf-8", errors="replace")
-    named = re.search(r"-([a-z]{3})\d*\.xml$", path.name)
-    stated = re.search(r"<(?:text|body|div)\b[^>]*xml:lang=[\"'](\w+)", text)
+    named = re.search(rf"[-_]({'|'.join(THREE_LETTERS)})\d*\.xml$", path.name)
+    stated = re.search(r"<(?:text|body|div)\b[^>]*lang=[\"'](\w+)", text)
     code = named[1] if named else stated[1] if stated else UNKNOWN
     return THREE_LETTERS.get(code, code)
 

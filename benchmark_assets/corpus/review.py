@@ -11,7 +11,7 @@ import polars as pl
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Lengths
 from benchmark_assets.corpus.pairs import RUNS
-from benchmark_assets.corpus.proposals import UNSTATED
+from benchmark_assets.corpus.proposed import UNSTATED
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.roles import UNKNOWN
 from benchmark_assets.corpus.scan import Scan, covered

@@ -8,7 +8,7 @@ Here: the roles of columns. Not here: finding the row with the heads (corpus.hea
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from math import log
@@ -42,7 +42,7 @@ ENOUGH, FEWEST = 80, 15
 
 ID_WORDS = _set(
     "id ids segment passage number no nr n num ref line verse section sentence satz vers zeile nummer numéro numero "
-    "segmentid passageid key index 番号 编号 編號 №"
+    "segmentid passageid key index v vv ch chap bk 番号 编号 編號 №"
 )
 SOURCES = _set(
     "source original text src urtext quelle quelltext ausgangstext originale texte testo fonte textus origine origen "
@@ -61,7 +61,13 @@ NOTES = _set(
     "примечания 注 註 備考 备注 todo query queries"
 )
 PAGES = _set("page pages p pp seite seiten s pagina pagine pag página folio fol f лист стр страница 頁 页")
-"""Words of heads, of ids, sources, translations (where they are no names), editions of them, notes and pages."""
+ABOUT = _set(
+    "title subtitle heading headline terms license licence rights copyright url link uri file filename path author "
+    "date year context prev previous next speaker keywords tags tag topic category subject summary abstract description "
+    "argument titel überschrift zusammenfassung titre résumé"
+)
+"""Words of heads, of ids, sources, translations (where they are no names), editions of them, notes, pages, and
+of what is about the text."""
 
 TRANSLITERATED = re.compile(r"translit|roman[iy][sz]|\biast\b|pinyin|wylie|phonet|umschrift|reading\b|ローマ字|拼音")
 MODELS = re.compile(
@@ -103,6 +109,27 @@ class CellColumn(NamedTuple):
     hidden: bool = False
 
 
+class Question(NamedTuple):
+    """A question about what a text is. `about` is `source` or the name of a column or file, and `choices` are the names
+    among which the source is, or roles (`none`, `note`, `translation`); the first is how the text is read meanwhile.
+    A question without choices is answered by changing the files or the description."""
+
+    text: str
+    about: str = ""
+    choices: tuple[str, ...] = ()
+
+
+class Stated(NamedTuple):
+    """What a person stated: the language of the translations ('' for the one with the most), and roles by the name of a
+    column or file: `source`, or those in `Question.choices`."""
+
+    into: str = ""
+    roles: Mapping[str, str] = {}
+
+
+NOTHING = Stated()
+
+
 class Roles(NamedTuple):
     """Roles of the columns of a table, by name.
 
@@ -127,7 +154,7 @@ class Roles(NamedTuple):
     translations: dict[str, tuple[str, str]]
     asides: dict[str, str]
     unread: dict[str, str]
-    questions: list[str]
+    questions: list[Question]
 
 
 def is_number(cell: str) -> bool:
@@ -160,6 +187,9 @@ def are_texts(cells: Cells) -> bool:
     """Whether cells hold texts: letters that are neither numbers nor names of a few classes."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     if not filled or are_numbers(filled) or 2 * sum(bool(_DATE.fullmatch(cell)) for cell in filled) > len(filled):
+        return False
+    words = " ".join(filled).split()
+    if 2 * sum(any(map(str.isdigit, word)) for word in words) > len(words):  # lists of numbers
         return False
     repeated = len(filled) > 3 and len(set(filled)) <= len(filled) / 2 and max(map(len, filled)) < 40
     codes = all(len(cell) <= 3 and cell.isascii() for cell in filled)
@@ -206,39 +236,47 @@ def _words(head: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", head.casefold())
 
 
-def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
+def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
     """The roles of the columns of a table.
 
     Parameters
     ----------
     columns
         The columns, in their order, without rows that belong to the heads.
-    into
-        Language of the translations, if the table has translations into several; by default the one with the most.
+    stated
+        What a person stated, by the names of columns.
     """
     unread = {each.name: "empty" for each in columns if each.head and not any(map(str.strip, each.cells))}
     columns = [column for column in columns if any(map(str.strip, column.cells))]
     asides: dict[str, str] = {}
-    questions: list[str] = []
+    questions: list[Question] = []
     texts, others = [], []
     models = [each for each in columns if not are_texts(each.cells) and MODELS.search(_first(each.cells).casefold())]
     for column in columns:
         head, words = column.head.casefold(), _words(column.head)
-        if not are_texts(column.cells) or _are_ids(column):
+        if (role := stated.roles.get(column.name)) == "none":
+            unread[column.name] = "left out"
+        elif role:
+            texts.append(column)
+        elif not are_texts(column.cells) or _are_ids(column):
             others.append(column)
         elif models and (MAYBE_MODELS.search(head) or {*words} <= TRANSLATED - SOURCES):
             unread[column.name] = f"outputs of {_first(models[0].cells)}"
         elif MODELS.search(head):
             unread[column.name] = "a model's outputs; `variorum import outputs` imports them"
+        elif words and ABOUT.issuperset(words):
+            unread[column.name] = "about the text, by its head"
         elif TRANSLITERATED.search(head):
             unread[column.name] = "a transliteration"
         elif MAYBE_MODELS.search(head) and not SOURCES.intersection(words):
             unread[column.name] = "perhaps outputs of a model"
-            questions.append(f"Is the column {column.head!r} by a model, or by a human translator? It is not read.")
+            asked = f"Is the column {column.head!r} by a model, or by a human translator? It is not read."
+            questions.append(Question(asked, column.name, ("none", "translation")))
         else:
             texts.append(column)
     languages = {column.name: language_of(column.cells, column.head) for column in texts}
-    source = _source(texts, languages, questions)
+    chosen = next((column for column in texts if stated.roles.get(column.name) == "source"), None)
+    source = chosen or _source(texts, languages, questions)
     translations = {}
     if source:
         rest = [column for column in texts if column is not source]
@@ -251,8 +289,10 @@ def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
         }  # fmt: skip
         notes = set(_notes([each for each in rest if each.name not in of_source], source, languages, questions))
         for column in rest:
-            language = languages[column.name]
-            if column.name in notes:
+            language, role = languages[column.name], stated.roles.get(column.name)
+            if role == "translation":
+                translations[column.name] = language
+            elif column.name in notes or role == "note":
                 asides[column.name] = "note"
             elif plain(language) != plain(languages[source.name]) and column.name in of_source:
                 unread[column.name] = f"in {language}, a source rather than a translation"
@@ -260,22 +300,22 @@ def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
                 same = _equal(column, source)
                 unread[column.name] = "repeats the source" if same else f"in {language}, as the source"
                 if not same:
-                    questions.append(
+                    asked = (
                         f"{source.head or source.name!r} and {column.head or column.name!r} are both in {language}: "
-                        f"which is the source? The first is read."
                     )
+                    asked += "which is the source? The first is read."
+                    questions.append(Question(asked, "source", (source.name, column.name)))
             elif column.hidden:
                 unread[column.name] = "hidden"
-                questions.append(f"Is the hidden column {column.head!r} a translation? It is not read.")
+                asked = f"Is the hidden column {column.head!r} a translation? It is not read."
+                questions.append(Question(asked, column.name, ("none", "translation")))
             else:
                 translations[column.name] = language
-        translations = _into(translations, into, unread)
+        translations = _into(translations, stated.into, unread)
     ids, cited = _ids(others, texts, source, questions)
     if source and len(ids) != 1 and _is_long(source.cells):
-        questions.append(
-            f"{source.head or source.name!r} repeats its texts, as if each translation had rows of its own: give each "
-            "segment one row, and each translation a column."
-        )
+        asked = f"{source.head or source.name!r} repeats its texts, as if each translation had rows of its own: "
+        questions.append(Question(f"{asked}give each segment one row, and each translation a column."))
     for column in others:
         if column.name not in ids:
             reason = _reason(column)
@@ -286,11 +326,13 @@ def roles(columns: Sequence[CellColumn], into: str = "") -> Roles:
     heads = {column.name: column for column in texts}
     named = _named([heads[name] for name in translations], translations)
     found = (source.name, languages[source.name]) if source else None
+    known = {*stated.roles, *(["source"] if chosen else [])}
+    questions = [each for each in questions if each.about not in known]
     return Roles(ids, found, {named[name]: (name, translations[name]) for name in translations}, asides, unread,
                  questions)  # fmt: skip
 
 
-def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: list[str]) -> CellColumn | None:
+def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: list[Question]) -> CellColumn | None:
     """The column of the source."""
     if len(texts) < 2:
         return texts[0] if texts else None
@@ -307,7 +349,8 @@ def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: l
     first = groups[ranks[0]]
     if len(ranks) == 1:
         if len(stated) != 1:
-            questions.append(f"All texts are in {ranks[0]}: which column is the source? The first is read.")
+            asked = f"All texts are in {ranks[0]}: which column is the source? The first is read."
+            questions.append(_which(asked, (stated or texts)[0], texts))
         return (stated or texts)[0]
     if rank(ranks[0]) == rank(ranks[1]):  # two ancient languages, or two modern ones
         level = [language for language in ranks if rank(language) == rank(ranks[0])]
@@ -320,18 +363,22 @@ def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: l
         not_english = [column for column in foreign if languages[column.name] != "en"] or foreign
         names = " and ".join(f"{column.head or column.name!r} ({languages[column.name]})" for column in foreign[:4])
         chosen = not_english[0]
-        questions.append(f"Which column is the source? Possible are {names}; {chosen.head or chosen.name!r} is read.")
+        asked = f"Which column is the source? Possible are {names}; {chosen.head or chosen.name!r} is read."
+        questions.append(_which(asked, chosen, foreign))
         return chosen
     if stated and not any(column in first for column in stated):
-        questions.append(
-            f"{stated[0].head!r} is named as the source, but {first[0].head or first[0].name!r} is in {ranks[0]}: "
-            "which is the source? The second is read."
-        )
+        asked = f"{stated[0].head!r} is named as the source, but {first[0].head or first[0].name!r} is in {ranks[0]}: "
+        questions.append(_which(f"{asked}which is the source? The second is read.", first[0], stated))
     return next((column for column in stated if column in first), first[0])
 
 
+def _which(text: str, read: CellColumn, others: Sequence[CellColumn]) -> Question:
+    """A question which column is the source."""
+    return Question(text, "source", (read.name, *(each.name for each in others if each is not read)))
+
+
 def _notes(
-    columns: Sequence[CellColumn], source: CellColumn, languages: dict[str, str], questions: list[str]
+    columns: Sequence[CellColumn], source: CellColumn, languages: dict[str, str], questions: list[Question]
 ) -> Iterator[str]:
     """Names of the columns with notes. Translations are as long as the source in each row, and share words."""
     rows = [at for at, cell in enumerate(source.cells) if cell.strip()]
@@ -345,23 +392,23 @@ def _notes(
         like = max((value for value in agreements if value is not None), default=None)
         if named:
             if share >= 0.8 and like is not None and like > 0.6:
-                questions.append(
-                    f"Is {column.head!r} a translation? Its cells follow the source; they are kept as notes."
-                )
+                asked = f"Is {column.head!r} a translation? Its cells follow the source; they are kept as notes."
+                questions.append(Question(asked, column.name, ("note", "translation")))
             yield column.name
         elif share < 0.5:
             if like is None or like <= 0.6:
                 if column.head:
-                    questions.append(
+                    asked = (
                         f"{column.head or column.name!r} has text in {len(filled)} of {len(rows)} rows: notes, or a "
-                        "translation in parts? It is kept as notes."
                     )
+                    asked += "translation in parts? It is kept as notes."
+                    questions.append(Question(asked, column.name, ("note", "translation")))
                 yield column.name
         elif len(filled) >= 10 and like is not None and like < 0.2:
-            questions.append(
+            asked = (
                 f"{column.head or column.name!r} does not follow the source: notes, or a translation? It is kept as "
-                "notes."
             )
+            questions.append(Question(f"{asked}notes.", column.name, ("note", "translation")))
             yield column.name
 
 
@@ -420,10 +467,12 @@ def _into(translations: dict[str, str], into: str, unread: dict[str, str]) -> di
 
 
 def _ids(
-    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None, questions: list[str]
+    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None, questions: list[Question]
 ) -> tuple[tuple[str, ...], list[CellColumn]]:
     """The columns that together name each row that has a source, and the columns of further citations."""
-    rows = [at for at, cell in enumerate(source.cells) if cell.strip()] if source else []
+    if source is None:
+        return (), []
+    rows = [at for at, cell in enumerate(source.cells) if cell.strip()]
     numbers = [column for column in others if are_numbers(column.cells)]
     counters = [column for column in numbers if _counts(column.cells)]
     named = [column for column in others if ID_WORDS.intersection(_words(column.head))
@@ -446,10 +495,11 @@ def _ids(
         if is_like and column not in pages and (column in named or 5 * len({*own}) >= 4 * len(own)):
             wrong = next(cell for cell in own if not cell or own.count(cell) > 1)
             problem = f"has {wrong!r} in {own.count(wrong)} rows" if wrong else "has empty cells"
-            questions.append(
-                f"{column.head or column.name!r} {problem}{IS_ID} Then correct these ids, give each segment "
-                f"one row, and write `segment_id: {column.name}` below `columns`; as it is, the rows are numbered."
+            asked = (
+                f"{column.head or column.name!r} {problem}{IS_ID} Then correct these ids, give each segment one row, "
             )
+            asked += f"and write `segment_id: {column.name}` below `columns`; as it is, the rows are numbered."
+            questions.append(Question(asked))
             break
     return (), [each for each in cited if each not in pages]
 
@@ -519,9 +569,13 @@ def _named(columns: Iterable[CellColumn], languages: dict[str, str]) -> dict[str
 
 
 def translator_name(head: str, language: str = "") -> str:
-    """The name of a translator in a head, as a key: its words that are no initial, and name no language or edition."""
+    """The name of a translator in a head, as a key; the head if it has none."""
+    return slug(" ".join(surnames(head, language)) or head)
+
+
+def surnames(head: str, language: str = "") -> list[str]:
+    """The words of a head that are no initial, and name no language or edition."""
     words = re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", head)
     known = TRANSLATED | EDITIONS | _languages().keys() | {language, plain(language), "the"}
     rest = [word for word in words if word.casefold() not in known]
-    surnames = [word for word in rest if len(word) > 1] or rest
-    return slug(" ".join(surnames) or head)
+    return [word for word in rest if len(word) > 1] or rest

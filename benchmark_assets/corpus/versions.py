@@ -39,7 +39,10 @@ class FoundVersion(NamedTuple):
 BESIDE = frozenset([".css", ".gif", ".ico", ".jpeg", ".jpg", ".js", ".md", ".png", ".svg"])
 """Endings of files beside pages that are no texts."""
 
-_BY_ENDING = ("docx", "epub", "html")
+NO_TEXT = re.compile(r"readme|licen[cs]e|copying|changelog")
+"""Names of files beside texts that are no texts."""
+
+BY_ENDING = ("docx", "epub", "html", "numbered-text")
 """Forms without a sign, whose files are of the form if they have numbers, and no other texts lie beside them."""
 
 
@@ -63,16 +66,19 @@ def versions(path: Path) -> list[FoundVersion]:
     if not any(forms.values()):
         endings = {file.suffix for file in forms} - BESIDE
         by_ending = [
-            form for form in _BY_ENDING
+            form for form in BY_ENDING
             if endings and endings <= {*FORMS[form].endings} and (form != "docx" or path.is_dir())
         ]  # fmt: skip
-        forms = {file: form for form in by_ending for file in forms if file.suffix in endings and _is_cited(file, form)}
+        texts = [file for file in forms if file.suffix in endings and not NO_TEXT.search(file.stem.casefold())]
+        forms = {file: form for form in by_ending for file in texts if _is_cited(file, form)}
+        if len(forms) < len(texts) and "html" not in by_ending:  # prose beside numbered prose
+            return []
     if len(found := {form for form in forms.values() if form}) != 1:
         return []
     (form,) = found
     groups: dict[tuple[str, str], list[Path]] = defaultdict(list)
     files = [file for file in forms if forms[file]]
-    apart = len({file.parent for file in files}) == 1 if form in _BY_ENDING else _repeats(files, form)
+    apart = len({file.parent for file in files}) == 1 if form in BY_ENDING else _repeats(files, form)
     for file in files:
         groups[(file.stem, file.name) if apart and file.parent == path else _group(file, path, form)].append(file)
     single = {pattern.rpartition("/")[0] for name, pattern in groups if name != "merged"}

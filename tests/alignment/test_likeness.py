@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.likeness import compare, has_words, likeness, matched, stretch_likeness
-from benchmark_assets.alignment.units import TextUnits, sentences, units
+from benchmark_assets.alignment.units import TextUnits, units
+from benchmark_assets.corpus.sentences import sentences
 from tests.alignment.words import embed
 
 WORDS = ["wolf", "pond", "market", "bread", "winter", "oak", "river", "king", "gold", "bird"]  # no stem but itself

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.alignment.monotone import MOST_UNITS, Aligned, align
 from benchmark_assets.alignment.rows import CONFIDENT
-from benchmark_assets.alignment.units import sentences
+from benchmark_assets.corpus.sentences import sentences
 from tests.alignment.words import documents, embed, sentence
 
 GENERATORS = st.integers(10**8, 2 * 10**8).map(random.Random)

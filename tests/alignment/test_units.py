@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.alignment.units import LEAST_CLAUSE, LEAST_SENTENCE, LONG, sentences, units
+from benchmark_assets.alignment.units import LEAST_CLAUSE, LONG, units
+from benchmark_assets.corpus.sentences import LEAST_SENTENCE, sentences
 
 PIECES = st.sampled_from([
     *("The miller rose early", "Why?", "etc.", "and nobody saw him go", "“So it is.”", "道可道，非常道。名可名"),

@@ -122,7 +122,7 @@ def test_a_translation_in_the_language_of_the_source_is_none_and_a_header_names_
     assert "# {document}.eng1.xml is not read: in la" in (tmp_path / "fox.yaml").read_text()
 
 
-def test_aligned_lines_are_a_table_and_prose_without_one_is_refused(tmp_path: Path) -> None:
+def test_aligned_lines_are_a_table_and_other_lines_are_prose(tmp_path: Path) -> None:
     (folder := tmp_path / "fox").mkdir()
     latin = ["Vulpes in horto uvas quaerebat.", "Senex eam vidit, et canem vocavit.", "Canis in horto dormiebat."]
     english = ["A fox was looking for grapes.", "The old man saw her, and called.", "The dog was asleep there."]
@@ -133,8 +133,9 @@ def test_aligned_lines_are_a_table_and_prose_without_one_is_refused(tmp_path: Pa
     assert scanned.source["text"].to_list() == latin
     assert scanned.reference["segments"].to_list() == [[line] for line in english]
     write(folder / "vale.txt", "A fox was looking for grapes.")
-    with pytest.raises(BadInput, match="has prose in la that nothing divides into segments"):
-        propose(folder, "fox")
+    description, scanned = proposed(folder, "prose")
+    assert (load(description).layout, load(description).references["vale"].layout) == ("paragraphs", "text")
+    assert scanned.source["text"].to_list() == latin
 
 
 @pytest.mark.parametrize(
@@ -200,11 +201,11 @@ def test_numbered_word_documents_in_one_folder_are_versions_and_those_with_trans
     assert (load(description).layout, len(scanned.reference)) == ("table", 6)
 
 
-def test_a_page_is_a_source_and_one_without_numbers_is_named(tmp_path: Path) -> None:
+def test_a_page_is_a_source_with_numbers_or_by_its_paragraphs(tmp_path: Path) -> None:
     description, _ = proposed(write(tmp_path / "fox.html", page(LATIN)))
     assert (load(description).layout, load(description).source.language) == ("html", "la")
-    with pytest.raises(BadInput, match="has no numbered verses"):
-        propose(write(tmp_path / "prose.html", f"<p>{LATIN[0]}</p>"), "mine")
+    description, _ = proposed(write(tmp_path / "prose.html", f"<p>{LATIN[0]}</p>"), "prose")
+    assert (load(description).layout, load(description).source.language) == ("paragraphs", "la")
 
 
 def test_languages_and_translators_of_moses_are_in_names_and_of_conllu_in_comments(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from benchmark_assets.corpus.readers import (
     jsonl,
     moses,
     offsets,
+    paragraphs,
     table,
     tmx,
 )
@@ -42,6 +43,7 @@ READERS: dict[str, Reader] = {
     "jsonl": jsonl.documents,
     "moses": moses.documents,
     "offsets": offsets.documents,
+    "paragraphs": paragraphs.documents,
     "table": table.documents,
     "tei": editions.documents,
     "tmx": tmx.documents,

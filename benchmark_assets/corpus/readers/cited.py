@@ -50,6 +50,7 @@ FORMS = {
     "epub": CitedForm((".epub",), "(?!)", pages.epub),
     "html": CitedForm((".html", ".htm", ".xhtml"), "(?!)", pages.html),
     "kanripo": CitedForm((".txt",), r"mandoku-view|<pb:KR", kanripo.read),
+    "numbered-text": CitedForm((".txt",), "(?!)", pages.numbered_text),
     "osis": CitedForm((".xml", ".osis"), r"<osis\b", osis.read),
     "sefaria": CitedForm((".json",), r'"(?:versionTitle|heTitle|sectionNames)"\s*:', sefaria.read),
     "tei-lines": CitedForm((".xml",), "(?!)", partial(marked.read, "tei-lines")),

@@ -312,8 +312,11 @@ def _records(path: Path) -> Iterator[Line]:
     rows: dict[str, dict[str, str]] = {}
     for names, numbers, leaf in _leaves(content):
         rows.setdefault(".".join(numbers), {}).setdefault(".".join(names), leaf)
-    depth = Counter(key.count(".") for key in rows if key).most_common(1)
-    rows = {key: row for key, row in rows.items() if key and key.count(".") == depth[0][0]} or rows
+    sizes: Counter[int] = Counter()
+    for key, row in rows.items():
+        sizes[key.count(".")] += sum(map(len, row.values())) if key else 0
+    depth = max(sizes, key=sizes.__getitem__, default=0)
+    rows = {key: row for key, row in rows.items() if key and key.count(".") == depth} or rows
     heads = list(dict.fromkeys(head for row in rows.values() for head in row))
     while len({head.partition(".")[0] for head in heads}) == 1 and all("." in head for head in heads):
         rows = {key: {head.partition(".")[2]: leaf for head, leaf in row.items()} for key, row in rows.items()}

@@ -99,6 +99,16 @@ def epub(path: Path) -> dict[str, CitedText]:
     return _text(root, path)
 
 
+def numbered_text(path: Path) -> dict[str, CitedText]:
+    """A plain text whose paragraphs or lines begin with numbers. Raises BadInput if it is not UTF-8, or contains no
+    text."""
+    body = etree.SubElement(root := etree.Element("html"), "body")
+    for block in re.split(r"\n\s*\n|\n(?=\s*[\[(]?\d)", decode(path)):
+        if block.strip():
+            etree.SubElement(body, "p").text = _REFUSED.sub("", block.strip())
+    return _text(root, path)
+
+
 def docx(path: Path) -> dict[str, CitedText]:
     """The text of a Word document. Raises BadInput if the archive is refused (archives), or contains no text."""
     return _text(word(path), path)

@@ -1,0 +1,28 @@
+"""What is proposed for files: keys of a description, and what is not sure. Not here: looking at files (proposals)."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from benchmark_assets.corpus.roles import Question
+
+UNSTATED = "unknown"
+"""Licence of a text in a proposal."""
+
+ROWS = 5
+"""Number of texts in a sample."""
+
+
+class ProposedKeys(NamedTuple):
+    """What files seem to contain: keys of the description, of its source, and of each reference; remarks; questions
+    where two readings are possible; further languages of translations; columns and files that are not read, with the
+    reason; some texts of columns and files."""
+
+    layout: str
+    keys: dict[str, object]
+    source: dict[str, str]
+    references: dict[str, dict[str, str]]
+    remarks: Sequence[str] = ()
+    questions: Sequence[Question] = ()
+    further: Sequence[str] = ()
+    unread: Mapping[str, str] = {}
+    samples: Mapping[str, Sequence[str]] = {}
