@@ -23,7 +23,11 @@ ENDPOINT = 8009
 """Port of the endpoint that guides name."""
 
 SERVED: dict[str, dict[str, Any]] = {
-    "model-builder": {"script": ["rate_limited", "server_error", "timeout"], "hang": 10, "retry_after": {"seconds": 1}},
+    "model-builder": {
+        "script": ["rate_limited", "server_error", "ok", "timeout"],
+        "hang": 10,
+        "retry_after": {"seconds": 1},
+    },
     "campaign": {"answer": "judge"},
 }
 """How the endpoint of a guide answers, anew for each block of commands. That of the model builder is rude."""
