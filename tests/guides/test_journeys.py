@@ -4,10 +4,11 @@ A guide that names an address of this machine has it for itself: others that are
 """
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,16 @@ import pytest
 from resources import locks
 from tests.guides.following import CHROMIUM, FailedStepError, Journey, Shell, first_missing
 from tests.guides.guide import GUIDES, Commands, Guide, faulty, read
-from tests.provider.server import Server, serve
+from tests.provider.server import serve
 
-ENDPOINT = 8009
-"""Port of the endpoint that guides name."""
-
-SERVED: dict[str, dict[str, Any]] = {
-    "model-builder": {
-        "script": ["rate_limited", "server_error", "ok", "timeout"],
-        "hang": 10,
-        "retry_after": {"seconds": 1},
-    },
-    "campaign": {"answer": "judge"},
-}
-"""How the endpoint of a guide answers, anew for each block of commands. That of the model builder is rude."""
+ENDPOINTS: dict[str, tuple[int, dict[str, Any]]] = {
+    "model-builder": (8009, {
+        "script": ["rate_limited", "server_error", "ok", "timeout"], "hang": 10, "retry_after": {"seconds": 1},
+    }),
+    "campaign": (8010, {"answer": "judge"}),
+}  # fmt: skip
+"""Port of the endpoint that a guide names, and how it answers, anew to each block of commands. That of the model
+builder is rude: it answers 429, then 500, and later too late."""
 
 STATE = ("cd", "export")
 """Commands that change the shell."""
@@ -39,14 +36,22 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: a
 
 
 @contextmanager
-def surroundings(guide: Guide) -> Iterator[Server | None]:
-    """What a guide finds on its machine: free ports, and the reader's endpoint if it names one."""
-    text = guide.path.read_text(encoding="utf-8")
-    with (Path(tempfile.gettempdir()) / f"variorum-guides-{os.getuid()}").open("w") as lock:
-        if "127.0.0.1" in text:
-            locks.exclusive(lock)
-        with serve(ENDPOINT) if guide.path.stem in SERVED else nullcontext() as server:
-            yield server
+def surroundings(guide: Guide) -> Iterator[Callable[[], None]]:
+    """What a guide finds on its machine: the ports that it names are free, but for an endpoint's.
+
+    Yields what is called before each step: the endpoint answers as to the first request.
+    """
+    ports = {int(port) for port in re.findall(r"\b127\.0\.0\.1:(\d+)", guide.path.read_text(encoding="utf-8"))}
+    with ExitStack() as held:
+        for port in sorted(ports):
+            lock = Path(tempfile.gettempdir()) / f"variorum-guides-{os.getuid()}-{port}"
+            locks.exclusive(held.enter_context(lock.open("w")))
+        if guide.path.stem not in ENDPOINTS:
+            yield lambda: None
+            return
+        port, settings = ENDPOINTS[guide.path.stem]
+        server = held.enter_context(serve(port))
+        yield lambda: server.configure(**settings)
 
 
 @pytest.fixture
@@ -59,11 +64,10 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", GUIDES)
 def test_a_guide_is_followed_from_its_first_step_to_its_last(name: str, folder: Path) -> None:
     guide = read(name)
-    with surroundings(guide) as server, Shell(folder) as shell:
+    with surroundings(guide) as anew, Shell(folder) as shell:
         journey = Journey(folder, shell)
         for step in guide.steps:
-            if server:
-                server.configure(**SERVED[name])
+            anew()
             journey.take(step)
     print(f"{name}: {shell.seconds:.0f} CPU s without the browser")
 
@@ -98,20 +102,18 @@ def test_a_fault_in_the_first_command_is_found(name: str, folder: Path) -> None:
 def test_every_fault_in_every_command_is_found(name: str, folder: Path, tmp_path: Path) -> None:
     """Misspelt, with another file, without an option: each command, in the state in which a reader types it."""
     guide, survivors, state = read(name), list[str](), list[str]()
-    with surroundings(guide) as server, Shell(folder) as shell:
+    with surroundings(guide) as anew, Shell(folder) as shell:
         journey = Journey(folder, shell)
         for step in guide.steps:
             for at, command in enumerate(step.typed if isinstance(step, Commands) else ()):
                 assert isinstance(step, Commands)
                 for wrong in faulty(command, guide.files):
-                    if server:
-                        server.configure(**SERVED[name])
+                    anew()
                     if not _is_found(_with(step, at, wrong.text), folder, tmp_path / "before", state):
                         survivors.append(f"line {command.line}: {wrong.text}")
                 if command.text.split()[0] in STATE:
                     state.append(command.text)
-            if server:
-                server.configure(**SERVED[name])
+            anew()
             journey.take(step)
     assert survivors == []
 
