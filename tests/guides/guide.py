@@ -88,10 +88,6 @@ class Guide:
     steps: tuple[Step, ...]
     minutes: int | None = field(default=None)
 
-    @property
-    def files(self) -> tuple[str, ...]:
-        return tuple(step.name for step in self.steps if isinstance(step, File))
-
 
 def blocks(text: str) -> Iterator[tuple[str, str]]:
     """Language and content of each fenced block of a page that is not a file."""
@@ -121,18 +117,23 @@ def read(name: str) -> Guide:
     return Guide(path, tuple(steps), int(minutes[1]) if minutes else None)
 
 
-def faulty(command: Command, files: tuple[str, ...]) -> Iterator[Command]:
-    """The command with one fault: its name misspelt, another file, or an option left out."""
+def faulty(command: Command) -> Iterator[Command]:
+    """The command with one fault: its name misspelt, another file, name or value, an option left out.
+
+    `--terminal` only spares a browser, and a comment decides nothing. Of programs that are not Variorum's, only names
+    of files are changed.
+    """
     typed, mark, comment = command.text.partition(" #")
     words = typed.split()
-    place = 1 if words[0] == "variorum" else 0
-    wrong = [[*words[:place], words[place] + words[place][-1], *words[place + 1 :]]]
-    for at, word in enumerate(words[1:], start=1):
-        if Path(word).name in files or "=" in word:
-            wrong.append([*words[:at], word.replace(Path(word).name, f"other-{Path(word).name}"), *words[at + 1 :]])
-        if word.startswith("--"):
-            value = at + 1 < len(words) and not words[at + 1].startswith("-") and place == 1
+    own = words[0] == "variorum"
+    wrong = [[*words[:own], words[own] + words[own][-1], *words[1 + own :]]]
+    for at, word in enumerate(words[1 + own :], start=1 + own):
+        if own and word.startswith("--") and word != "--terminal":
+            value = at + 1 < len(words) and not words[at + 1].startswith("-")
             wrong.append([*words[:at], *words[at + 1 + value :]])
+        elif word[0].isalnum() if own else "." in word:
+            name = Path(word).name
+            wrong.append([*words[:at], f"{word.removesuffix(name)}other-{name}", *words[at + 1 :]])
     return (replace(command, text=" ".join(each) + mark + comment) for each in wrong)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from resources import locks
 from tests.guides.following import CHROMIUM, FailedStepError, Journey, Shell, first_missing
-from tests.guides.guide import GUIDES, Commands, Guide, faulty, read
+from tests.guides.guide import GUIDES, Command, Commands, Guide, faulty, read
 from tests.provider.server import serve
 
 ENDPOINTS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -87,7 +87,7 @@ def test_a_fault_in_the_first_command_is_found(name: str, folder: Path) -> None:
         journey = Journey(folder, shell)
         for step in guide.steps:
             if isinstance(step, Commands) and (at := _first(step)) is not None:
-                wrong = next(faulty(step.typed[at], guide.files))
+                wrong = next(faulty(step.typed[at]))
                 with pytest.raises(FailedStepError, match="No such command") as failed:
                     journey.take(_with(step, at, wrong.text))
                 assert failed.value.line == step.typed[at].line
@@ -107,7 +107,7 @@ def test_every_fault_in_every_command_is_found(name: str, folder: Path, tmp_path
         for step in guide.steps:
             for at, command in enumerate(step.typed if isinstance(step, Commands) else ()):
                 assert isinstance(step, Commands)
-                for wrong in faulty(command, guide.files):
+                for wrong in faulty(command):
                     anew()
                     if not _is_found(_with(step, at, wrong.text), folder, tmp_path / "before", state):
                         survivors.append(f"line {command.line}: {wrong.text}")
@@ -116,6 +116,18 @@ def test_every_fault_in_every_command_is_found(name: str, folder: Path, tmp_path
             anew()
             journey.take(step)
     assert survivors == []
+
+
+def test_faults_are_planted_in_names_files_values_and_options() -> None:
+    command = Command(1, "variorum import outputs a/b.csv --corpus fables    # twice")
+    assert [each.text for each in faulty(command)] == [
+        "variorum importt outputs a/b.csv --corpus fables # twice",
+        "variorum import other-outputs a/b.csv --corpus fables # twice",
+        "variorum import outputs a/other-b.csv --corpus fables # twice",
+        "variorum import outputs a/b.csv # twice",
+        "variorum import outputs a/b.csv --corpus other-fables # twice",
+    ]
+    assert len([*faulty(Command(1, "export A=$PWD/b.yaml"))]) == 2
 
 
 @pytest.mark.parametrize(
