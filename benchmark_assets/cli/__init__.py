@@ -22,8 +22,8 @@ from resources.modes import keep_private
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Begin": {
-        "demo": "working.demo", "benchmarks": "benchmarks.list_benchmarks", "add": "benchmarks.add",
-        "new": "beginning.new", "check": "checking.check", "import": "imports.import_",
+        "demo": "working.demo", "open": "opening.open_place", "benchmarks": "benchmarks.list_benchmarks",
+        "add": "benchmarks.add", "new": "beginning.new", "check": "checking.check", "import": "imports.import_",
     },
     "Evaluate": {
         "evaluate": "working.evaluate", "update": "working.update", "scan": "working.scan", "stale": "showing.stale",

@@ -32,18 +32,23 @@ def import_corpus(description: Path, accept: bool) -> None:
 
     Calls to aligners and for glossaries that may cost something need --accept; `variorum check corpus` prints them.
     """
+    home = Deployment()
+    name = taken_in(home, description, accept)
+    click.echo(f"  next: `variorum import outputs FILE --corpus {name}`, or `variorum evaluate MODEL`")
+
+
+def taken_in(home: Deployment, description: Path, accept: bool) -> str:
+    """Import the corpus that a YAML file describes, print what it contains, and return its name."""
     from benchmark_assets.automation import runs
 
-    home = Deployment()
     families = {name: judge.family for name, judge in home.provider.registry().judges.items()}
     corpus = register(home.warehouse, description, families)
-    name = corpus.name
     if corpus.downloads:
-        runs.download(home.definitions, home.instance, [name])
-    runs.take_in(home.definitions, home.instance, name, accept)
-    for line in contents(home.warehouse, name):
+        runs.download(home.definitions, home.instance, [corpus.name])
+    runs.take_in(home.definitions, home.instance, corpus.name, accept)
+    for line in contents(home.warehouse, corpus.name):
         click.echo(line)
-    click.echo(f"  next: `variorum import outputs FILE --corpus {name}`, or `variorum evaluate MODEL`")
+    return corpus.name
 
 
 @import_.command(name="outputs")

@@ -166,6 +166,9 @@ def _opened(place: Path, work: Path, name: str, answers: Mapping[str, str], most
         raise BadInput(
             work, "", f"cannot be read: {'; '.join(faults) or 'no segment is translated'}", "correct the files"
         )
+    if (written := place.parent / f"{name}.yaml").exists():
+        remarks.append(f"{written} exists, and is used as it is; rename it to open {place.name} anew")
+        most = 0
     segments = int(scanned.source["segments"].list.len().sum())
     return Opening(
         name, text, list(_taken(found, description, scanned)), segments, len(scanned.source), questions[:most],
@@ -240,7 +243,7 @@ def _scanned(place: Path, name: str, text: str) -> tuple[Description, Scan]:
     """Read a corpus by a description that is not written yet: it lies beside a link to the place."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.yaml"
-        (Path(folder) / place.name).symlink_to(place)
+        (Path(folder) / place.name).symlink_to(place.resolve())
         path.write_text(text, encoding="utf-8")
         (Path(folder) / f"{name}.corrections.jsonl").touch()
         description = load(path)

@@ -63,8 +63,8 @@ NOTES = _set(
 PAGES = _set("page pages p pp seite seiten s pagina pagine pag página folio fol f лист стр страница 頁 页")
 ABOUT = _set(
     "title subtitle heading headline terms license licence rights copyright url link uri file filename path author "
-    "date year context prev previous next speaker keywords tags tag topic category subject summary abstract description "
-    "argument titel überschrift zusammenfassung titre résumé"
+    "date year context prev previous next speaker keywords tags tag topic category subject summary abstract "
+    "description argument titel überschrift zusammenfassung titre résumé"
 )
 """Words of heads, of ids, sources, translations (where they are no names), editions of them, notes, pages, and
 of what is about the text."""
