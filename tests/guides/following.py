@@ -133,7 +133,7 @@ class Journey:
         self._until_there(step, address)
         page.goto(f"{address}{mark}{fragment}")
         for verb, name in step.done:
-            match verb.lower():
+            match verb:
                 case "click":
                     named = page.get_by_label(name, exact=True).or_(page.get_by_text(name, exact=True))
                     named.locator("visible=true").first.click()

@@ -24,8 +24,8 @@ SHELL = ("", "sh", "bash")
 """Languages of the blocks that are typed."""
 
 _BLOCK = re.compile(r'^( *)```(\w*)(?: title="([^"]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
-_OPENED = re.compile(r"\b[Oo]pen `((?:https?://|[^`\s]+\.html)[^`\s]*)`")
-_DONE = re.compile(r'\b([Cc]lick|[Pp]ress|[Tt]ype) "([^"]+)"')
+_OPENED = re.compile(r"\b[Oo]pen\s+`((?:https?://|[^`\s]+\.html)[^`\s]*)`")
+_DONE = re.compile(r'\b([Cc]lick|[Pp]ress|[Tt]ype)\s+"([^"]+)"')
 _EXITS = re.compile(r"# exits (\d+)")
 _MINUTES = re.compile(r"\babout (\d+) minutes\b", re.IGNORECASE)
 
@@ -151,5 +151,9 @@ def _pages(text: str, start: int, end: int) -> Iterator[Page]:
     """Pages that prose says to open, each with what it says to click there."""
     opened = [*_OPENED.finditer(text, start, end)]
     for page, after in zip(opened, [*opened[1:], None], strict=True) if opened else ():
-        done = tuple(_DONE.findall(text, page.end(), after.start() if after else end))
-        yield Page(text.count("\n", 0, page.start()) + 1, page[1], done)
+        done = _DONE.findall(text, page.end(), after.start() if after else end)
+        yield Page(
+            text.count("\n", 0, page.start()) + 1,
+            page[1],
+            tuple((verb.lower(), " ".join(name.split())) for verb, name in done),
+        )
