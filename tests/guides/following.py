@@ -147,7 +147,8 @@ class Journey:
         deadline = time.monotonic() + (0 if address.startswith("file:") else WAIT)
         while True:
             try:
-                return urllib.request.urlopen(address, timeout=WAIT).close()
+                urllib.request.urlopen(address, timeout=WAIT).close()
+                return
             except OSError as error:
                 if time.monotonic() > deadline:
                     raise FailedStepError(step.line, f"{step.address}: {error}") from error
