@@ -137,13 +137,11 @@ def chains(definitions: dg.Definitions, scope: Scope = EVERYTHING) -> list[list[
     return groups
 
 
-def of_passages(definitions: dg.Definitions) -> list[str]:
-    """Names of the assets that are partitioned by passage, and of those from which they are materialized: all but the
-    summaries of whole corpora."""
-    graph = definitions.resolve_asset_graph()
-    own = [key for key in order(definitions) if "passage" in dimensions(graph.get(key).partitions_def)]
-    upstream = {parent for key in own for parent in graph.get_ancestor_asset_keys(key)}
-    return [key.to_user_string() for key in order(definitions) if key in {*own, *upstream}]
+def of_references(definitions: dg.Definitions) -> list[str]:
+    """Names of the assets from the files to the references and their envelopes."""
+    last = dg.AssetKey("reference_envelope")
+    within = {last, *definitions.resolve_asset_graph().get_ancestor_asset_keys(last)}
+    return [key.to_user_string() for key in order(definitions) if key in within]
 
 
 def due(

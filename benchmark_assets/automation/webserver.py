@@ -36,12 +36,14 @@ from benchmark_assets.automation import tied
 from benchmark_assets.automation.gate import HOST, Gate
 from benchmark_assets.reporting.cards import READERS
 from benchmark_assets.reporting.reader import serving
-from benchmark_assets.reporting.reader.serving import LOCAL
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 
 WORKSPACE = PROJECT / "workspace.yaml"
+
+LOCAL = serving.LOCAL
+"""Hosts that only this machine reaches."""
 
 STARTING = 180
 """Seconds after which a code server that does not answer has failed."""

@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import spent
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import Scope, of_passages
+from benchmark_assets.automation.due import Scope, of_references
 from benchmark_assets.benchmarks import limits, parts, protocols
 from benchmark_assets.benchmarks.forecast import achieved
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
@@ -138,12 +138,12 @@ def _consented(
 @click.command()
 @click.argument("corpora", nargs=-1)
 @click.option("--scan", "scanning", is_flag=True, help="First scan the files of CORPORA.")
-@click.option("--passages", is_flag=True, help="Materialize only what belongs to passages, and no summary or board.")
+@click.option("--references", is_flag=True, help="Only references and their envelopes, and no scores.")
 @click.option("--probe", is_flag=True, help="First ask the endpoint of each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
 @click.option("--accept", is_flag=True, help="Consent to the costs of asking models; `variorum stale` prints them.")
 def update(
-    corpora: tuple[str, ...], scanning: bool, passages: bool, probe: bool, anew: str | None, accept: bool
+    corpora: tuple[str, ...], scanning: bool, references: bool, probe: bool, anew: str | None, accept: bool
 ) -> None:
     """Materialize all stale partitions, and nothing else; with CORPORA, only theirs.
 
@@ -154,7 +154,7 @@ def update(
         runs.forget(home.definitions, home.instance, anew)
     if scanning:
         runs.look(home.definitions, home.instance, corpora or None)
-    assets = of_passages(home.definitions) if passages else None
+    assets = of_references(home.definitions) if references else None
     scope = Scope(corpora=corpora or None, assets=assets, accepted=accept)
     runs.update(home.definitions, home.instance, scope, probe=probe)
 

@@ -50,7 +50,7 @@ FILE = "corrections.jsonl"
 """Name of the file, beside the description, if the description names none yet."""
 
 
-class Line(NamedTuple):
+class CorrectionLine(NamedTuple):
     """A line of the file: its number from 1, the line as it stands there, and its content."""
 
     number: int
@@ -82,37 +82,37 @@ class Change(NamedTuple):
 
 
 class Overtaken(Exception):  # noqa: N818 - not an error of the program
-    """Changes whose segment somebody else has corrected meanwhile, each with the line that is there now, if any."""
+    """Changes whose segment another editor has corrected meanwhile, each with the line that is there now, if any."""
 
-    def __init__(self, pairs: Sequence[tuple[Change, Line | None]]) -> None:
+    def __init__(self, pairs: Sequence[tuple[Change, CorrectionLine | None]]) -> None:
         super().__init__(", ".join(change.segment for change, _ in pairs))
         self.pairs = pairs
 
 
-def lines(description: Description) -> list[Line]:
+def lines(description: Description) -> list[CorrectionLine]:
     """The lines that count, in the order of the file; none if the description names no file of corrections.
 
     Raises
     ------
     BadInput
         If the file cannot be read, a line is malformed, the translator is unknown, a text is for a translator without a
-        continuous translation, or two lines, neither of which replaces the other, are for one segment and translator.
+        continuous translation, or two lines are for one segment and translator and neither replaces the other.
         All faults are raised together.
     """
     path = description.corrections
     if path is None:
         return []
-    found: list[Line] = []
+    found: list[CorrectionLine] = []
     faults: list[BadInput] = []
     for number, text in enumerate(decode(path).split("\n"), start=1):
         with collecting(faults):
             if text.strip():
-                line = Line(number, text.strip(), parse(text, path, number))
+                line = CorrectionLine(number, text.strip(), parse(text, path, number))
                 _check_line(line, description, path)
                 found.append(line)
     replaced = {name for line in found for name in line.record.get(REPLACES, [])}
     standing = [line for line in found if line.digest not in replaced]
-    taken: dict[tuple[str, str], Line] = {}
+    taken: dict[tuple[str, str], CorrectionLine] = {}
     for line in standing:
         first = taken.setdefault(line.key, line)
         if first is not line and not (RIGHT in first.record and RIGHT in line.record):
@@ -132,7 +132,7 @@ def marked(description: Description, verdict: str) -> frozenset[tuple[str, str]]
     return frozenset(line.key for line in lines(description) if verdict in line.record)
 
 
-def _check_line(line: Line, description: Description, path: Path) -> None:
+def _check_line(line: CorrectionLine, description: Description, path: Path) -> None:
     """Raise BadInput for a line that cannot be used. A text is replaced by its clean form."""
     record, where = line.record, f"line {line.number}"
     raise_all(unknown_keys(path, dict.fromkeys(record, where), KEYS, FIXED))
@@ -241,7 +241,7 @@ def save(description: Description, place: Path, changes: Sequence[Change], autho
         _let_git_unite(path)
 
 
-def _line(change: Change, former: Line | None, author: str, time: str) -> Line:
+def _line(change: Change, former: CorrectionLine | None, author: str, time: str) -> CorrectionLine:
     """The line of a change. Its text is the one that is saved: `clean` changes only the record."""
     replaces = [*former.record.get(REPLACES, []), former.digest] if former else []
     record = {
@@ -250,7 +250,7 @@ def _line(change: Change, former: Line | None, author: str, time: str) -> Line:
     }  # fmt: skip
     names = [*(key for key in KEYS if key in record), *(key for key in record if key not in KEYS)]
     kept = {key: record[key] for key in names if key in (*NEEDED, *SAID) or record[key]}
-    return Line(0, json.dumps(kept, ensure_ascii=False), kept)
+    return CorrectionLine(0, json.dumps(kept, ensure_ascii=False), kept)
 
 
 @contextmanager

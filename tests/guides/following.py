@@ -27,7 +27,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.w
 LONGEST = 900
 """Seconds that a command may take on a busy machine."""
 
-WAIT = 120
+WAIT = 300
 """Seconds until a server answers, or a page shows something."""
 
 
@@ -137,11 +137,13 @@ class Journey:
                 case "click":
                     named = page.get_by_label(name, exact=True).or_(page.get_by_text(name, exact=True))
                     named.locator("visible=true").first.click()
+                case "wait for":
+                    page.get_by_text(name, exact=True).locator("visible=true").first.wait_for()
                 case "press":
                     page.keyboard.press(name)
                 case "type":
                     page.keyboard.type(name)
-        self._see(step, lambda: " ".join(page.locator("body").inner_text().split()), WAIT // 4)
+        self._see(step, lambda: " ".join(page.locator("body").inner_text().split()), WAIT)
 
     def _until_there(self, step: Page, address: str) -> None:
         deadline = time.monotonic() + (0 if address.startswith("file:") else WAIT)

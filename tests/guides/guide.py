@@ -6,7 +6,7 @@ Here: the reading of a page's blocks, and faults planted in commands. Not here: 
     ```sh                       is typed into a shell, line by line; `# exits 1` after a command that is to fail
     ```text                     is printed by the commands of the block before, or stands on the page that was opened
     Open `READER/index.html`    in the prose opens a page, also `http://127.0.0.1:3000/readers/`; what follows is done
-                                there: click "NAME", press "KEY", type "WORDS"
+                                there: click "NAME", press "KEY", type "WORDS", wait for "WORDS"
 
 Lines of a ```text block occur in this order; `…` stands for what is left out.
 """
@@ -25,7 +25,7 @@ SHELL = ("", "sh", "bash")
 
 _BLOCK = re.compile(r'^( *)```(\w*)(?: title="([^"]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 _OPENED = re.compile(r"\b[Oo]pen\s+`((?:https?://|[^`\s]+\.html)[^`\s]*)`")
-_DONE = re.compile(r'\b([Cc]lick|[Pp]ress|[Tt]ype)\s+"([^"]+)"')
+_DONE = re.compile(r'\b([Cc]lick|[Pp]ress|[Tt]ype|wait for)\s+"([^"]+)"')
 _EXITS = re.compile(r"# exits (\d+)")
 _MINUTES = re.compile(r"\babout (\d+) minutes\b", re.IGNORECASE)
 

@@ -49,6 +49,21 @@ def test_the_page_of_a_passage_shows_what_stands_beside_its_segments(warehouse: 
     assert "beside" not in shown[PASSAGES[1]].text
 
 
+def test_the_page_of_an_alignment_shows_text_and_doubt_and_leads_to_where_it_is_corrected(warehouse: Warehouse) -> None:
+    empty = {name: [None, None] for name in ("starts", "ends", "likeness", "methods")}
+    row = {"passage": PASSAGES[0], "translator": "ann", "confidence": 0.1, **empty}
+    put(warehouse, "alignment", {**row, "segments": ["A mouse.", None], "doubt": "resembles nothing"})
+    address = "/readers/tiny/corrections/#at=doc1:1"
+    for asset in ("alignment", "reference"):
+        shown = cards(warehouse, asset, pl.DataFrame({"model": "", "passage": PASSAGES[:1]}))[PASSAGES[0]]
+        assert "**ann, in doubt: resembles nothing**" in shown.text
+        assert f"]({address})" in shown.text
+    shown = cards(warehouse, "alignment", pl.DataFrame({"model": "", "passage": PASSAGES[:1]}))[PASSAGES[0]]
+    assert "doc1:1.1" in shown.text
+    assert "A mouse." in shown.text
+    assert shown.reader == address
+
+
 def test_the_page_of_an_output_shows_its_text_scores_and_origin(
     instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 from benchmark_assets.alignment.units import units
 from benchmark_assets.alignment.verification import SUSPICIOUS
 from benchmark_assets.corpus import corrections
-from benchmark_assets.corpus.corrections import Change, Line
+from benchmark_assets.corpus.corrections import Change, CorrectionLine
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.pairs import CALLED_WRONG
 from benchmark_assets.corpus.registry import current, paths
@@ -78,7 +78,7 @@ def shown(warehouse: Warehouse, corpus: str, where: str, private: bool) -> Recor
 
 
 def _queue(
-    warehouse: Warehouse, places: pl.DataFrame, standing: Mapping[Place, Line], hidden: frozenset[str]
+    warehouse: Warehouse, places: pl.DataFrame, standing: Mapping[Place, CorrectionLine], hidden: frozenset[str]
 ) -> Iterator[dict[str, object]]:
     """Doubts in the order of the text: passages without credible text, suspicious segments, doubted pairs. Those that
     an editor has settled are marked."""
@@ -105,7 +105,7 @@ def _queue(
 
 def _translator(
     warehouse: Warehouse, description: Description, sources: pl.DataFrame, name: str,
-    standing: Mapping[Place, Line], hidden: frozenset[str],
+    standing: Mapping[Place, CorrectionLine], hidden: frozenset[str],
 ) -> Record:  # fmt: skip
     """A translator's texts of a document, by segment, with doubts and corrections; of a continuous translation also the
     prose, and where in it the texts and possible boundaries are."""
@@ -170,7 +170,7 @@ def saved(warehouse: Warehouse, corpus: str, body: object, private: bool) -> Non
         For a malformed request, an unknown segment or translator, a translator whose text is restricted unless
         `private`, or as `corrections.save`.
     Overtaken
-        If somebody else has corrected one of the segments meanwhile.
+        If another editor has corrected one of the segments meanwhile.
     """
     description = current(warehouse, corpus)
     author, sent = (body.get("author"), body.get("changes")) if isinstance(body, dict) else (None, None)

@@ -34,7 +34,7 @@
   const name = id => `${own.name}\n${id}`;
   const segment = id => own.segments.find(each => each.id === id);
   const source = id => shown.source.find(each => each.id === id);
-  // What is said about a segment: unsaved, or saved without author and time.
+  // The correction of a segment: unsaved, or saved without author and time.
   const said = id => pending.get(name(id)) ?? (({ author, time, ...record }) => record)(segment(id).saved);
   const textOf = id => "text" in said(id) ? said(id).text : segment(id).text;
 
@@ -56,7 +56,7 @@
     at("document").replaceChildren(...shown.documents.map(id => make("option", { value: id }, id)));
     at("document").value = shown.document;
     at("translator").replaceChildren(...shown.translators.map(each => make("option", { value: each.name }, each.name)));
-    at("author").value = localStorage.getItem("author") ?? shown.author;
+    at("author").value ||= localStorage.getItem("author") ?? shown.author;
     for (const id of ["save", "recompute", "author"]) at(id).disabled = !shown.may;
     show();
   }
@@ -185,7 +185,7 @@
     if ("text" in record) parts.push(record.text === null ? "untranslated by hand" : "text by hand");
     if (pending.has(name(id))) parts.push("not saved");
     else if (each.waits) parts.push("saved; recompute to use it");
-    if (each.stage) parts.push(each.stage);
+    else if (each.stage) parts.push(each.stage);
     const by = each.saved.author ? ` — ${each.saved.author}, ${each.saved.time.slice(0, 10)}` : "";
     return make("p", { class: "state" }, make("strong", {}, parts.join(", ")), each.evidence ? ` ${each.evidence}` : "", by,
       record.comment && id !== current ? ` “${record.comment}”` : "");
@@ -277,6 +277,7 @@
   }
   function choose(id) {
     current = id;
+    history.replaceState(null, "", `#${new URLSearchParams({ at: source(id).passage, translator: own.name, segment: id })}`);
     draw();
     reveal();
     document.querySelector("li[aria-current] .pick").focus();
@@ -323,7 +324,7 @@
   function overtaken(conflicts) {
     const words = record => !record ? "no correction" : JSON.stringify(Object.fromEntries(
       Object.entries(record).filter(([key]) => [...VERDICTS, "comment", "author", "time"].includes(key))), null, 1);
-    at("conflict").replaceChildren(make("h2", {}, "Somebody else has corrected the same segment; nothing was saved"),
+    at("conflict").replaceChildren(make("h2", {}, "Another editor has corrected the same segment; nothing was saved"),
       ...conflicts.map(each => {
         const settle = mine => () => {
           const key = `${each.translator}\n${each.segment}`;

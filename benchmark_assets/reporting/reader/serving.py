@@ -92,7 +92,7 @@ class _Editing:
         return JSONResponse(content | {"may": may, "author": getuser() if may else ""}, headers=NOT_STORED)
 
     async def save(self, request: Request) -> Response:
-        """Store changes: 409 with both versions if somebody else corrected the same segment, 422 for bad input."""
+        """Store changes: 409 with both versions if another editor corrected the same segment, 422 for bad input."""
         corpus = request.path_params["corpus"]
         if refusal := self._refusal(request):
             return refusal
@@ -106,7 +106,7 @@ class _Editing:
         return JSONResponse({})
 
     def recompute(self, request: Request) -> Response:
-        """Scan the corpus and materialize what is stale in it, in a process of its own, and say what that took."""
+        """Scan the corpus and materialize its stale references, in a process of its own."""
         if refusal := self._refusal(request):
             return refusal
         if (corpus := request.path_params["corpus"]) not in paths(self._warehouse):
@@ -114,13 +114,13 @@ class _Editing:
         program = Path(sys.executable).with_name("variorum")
         with self._turn:
             done = subprocess.run(
-                [sys.executable, program, "--quiet", "update", "--scan", "--passages", corpus],
+                [sys.executable, program, "--quiet", "update", "--scan", "--references", corpus],
                 capture_output=True,
                 text=True,
             )
         if done.returncode:
             return PlainTextResponse(done.stderr.strip(), 422)
-        return PlainTextResponse("up to date")
+        return PlainTextResponse("the references are up to date; scores follow with `variorum update`")
 
     def _refusal(self, request: Request) -> Response | None:
         """Why a request may not save anything; None if it may."""

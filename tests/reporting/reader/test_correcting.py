@@ -17,11 +17,12 @@ from benchmark_assets.corpus.registry import register
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import ANN, BEN, PASSAGES, PROSE, SOURCES, prose
+from tests.audit.stored import put
 from tests.processes import variorum
 from tests.reporting.reader.test_serving import served
 from tests.support import made_home, made_once, restrict, write_corpus
 
-UPDATE = ("--quiet", "update", "--scan", "--passages", "tales")
+UPDATE = ("--quiet", "update", "--scan", "--references", "tales")
 TABLES = ("alignment", "unassigned", "verification", "pair_doubt", "reference", "reference_envelope")
 
 
@@ -165,11 +166,20 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
 ) -> None:
     """Afterwards the home equals a new one of the same files."""
     before = dict(tales.read("alignment", columns=["passage", "fingerprint"]).iter_rows())
+    pair = {"corpus": "tales", "document": "doc2", "passage": "tales/doc2:1", "translator": "ben"}
+    doubt = {"segment_id": "doc2:1.1", "kind": "length", "evidence": "is far too long", "accepted": False}
+    put(tales, "pair_doubt", pair | doubt)  # the next scan finds that there is none
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     noise: list[str] = []
     page.on("pageerror", lambda error: noise.append(str(error)))
     page.goto(f"{client.base_url}#at=doc1:2&translator=dora")
+    page.locator("li[aria-current]").wait_for()
+    page.keyboard.press("n")  # to the doubt, in another document and of another translator
+    page.locator('li[aria-current][data-id="doc2:1.1"]').wait_for()
+    expect(page.locator("#where")).to_have_text("doc2:1.1, ben: is far too long")
+    page.goto(f"{client.base_url}#at=doc1:2&translator=dora")
+    page.locator('li[aria-current][data-id="doc1:2.1"]').wait_for()
     page.get_by_label("Your name").fill("Ida")
     expect(page.locator("li[aria-current]")).to_have_attribute("data-id", "doc1:2.1")
 
@@ -206,7 +216,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
     expect(page.locator("#segments")).to_contain_text("Edit the text itself in the translator's files")
     expect(page.locator("#count")).to_contain_text("6 changes not saved")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("#where")).to_have_text("saved")
+    page.locator("#where", has_text="saved").wait_for()
     lines = {(line["segment"], line["translator"]): line for line in filed(tales)}
     assert sorted(key[0] for key in lines) == [f"doc1:{n}" for n in ("1.1", "1.2", "2.1", "2.2", "3.1", "3.2")]
     assert {line["author"] for line in lines.values()} == {"Ida"}
@@ -225,7 +235,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.get_by_role("button", name="Recompute").click()
-    expect(page.locator("#where")).to_have_text("up to date", timeout=240_000)
+    page.locator("#where", has_text="the references are up to date").wait_for(timeout=240_000)
     expect(page.locator("#segments")).not_to_contain_text("recompute to use it")
     assert noise == []
     context.close()
