@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from starlette.applications import Starlette
-from starlette.datastructures import FormData, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -73,9 +73,10 @@ class OpeningPage:
 
     async def _import(self, request: Request) -> Response:
         """Hand the answers over; the page then shows what is being done."""
+        answers = _answers(QueryParams(await request.body()))
         if not self.progress:
             self.progress, self.reader, self.failure = "Reading the files", "", ""
-            self.chosen.put(_answers(await request.form()))
+            self.chosen.put(answers)
         return RedirectResponse(ADDRESS, 303)
 
     def _state(self, _: Request) -> Response:
@@ -96,9 +97,9 @@ class Progress(logging.Handler):
             self._page.progress = record.getMessage().partition("\n")[0]
 
 
-def _answers(given: QueryParams | FormData) -> dict[str, str]:
+def _answers(given: QueryParams) -> dict[str, str]:
     """The answers in an address or a form; empty ones are left out."""
-    return {key: value.strip() for key, value in given.items() if isinstance(value, str) and value.strip()}
+    return {key: value.strip() for key, value in given.items() if value.strip()}
 
 
 def _page(name: str, body: str, code: int = 200) -> Response:

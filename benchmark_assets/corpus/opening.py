@@ -12,16 +12,16 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import polars as pl
+from babel import Locale
 
 from benchmark_assets.corpus.description import Description, load
 from benchmark_assets.corpus.proposals import described, look
 from benchmark_assets.corpus.proposed import ROWS, ProposedKeys
-from benchmark_assets.corpus.proposed_prose import UNNAMED
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.corpus.readers.grid import RECORDS, WORD
 from benchmark_assets.corpus.readers.paragraphs import LAYOUTS
-from benchmark_assets.corpus.roles import MODERN, UNKNOWN, Stated
+from benchmark_assets.corpus.roles import MODERN, UNKNOWN, Stated, surnames
 from benchmark_assets.corpus.scan import Scan, scan
 from benchmark_assets.corpus.versions import versions
 from resources.errors import BadInput
@@ -41,9 +41,6 @@ WITHOUT = "`variorum new corpus` describes a source without translations"
 
 _TABLES = frozenset([*table.ENDINGS, *RECORDS]) - {WORD}
 """Endings of tables each of which may be a work."""
-
-_NAMELESS = re.compile(rf"{UNNAMED}(-\d+)?|column-\d+")
-"""Names of translators that no file gives."""
 
 
 class Taken(NamedTuple):
@@ -213,21 +210,22 @@ def _questions(found: ProposedKeys) -> Iterator[Asked]:
     texts: dict[str, str] = {}
     for each in found.questions:
         if each.choices:
-            texts.setdefault(each.about, each.text)
+            is_first = each.about not in texts
+            texts[each.about] = each.text if is_first else "Which column or file is the source?"
             about.setdefault(each.about, []).extend(each.choices)
     if names := about.pop("source", []):
         yield Asked("source", texts["source"], names[0], {name: _quoted(name, found) for name in dict.fromkeys(names)})
     if found.further:
         languages = [next(iter(found.references.values()))["language"], *found.further]
         yield Asked("into", "There are translations into several languages: which are read?", languages[0],
-                    {language: language for language in languages})  # fmt: skip
+                    {language: Locale('en').languages.get(language, language) for language in languages})  # fmt: skip
     for name, choices in about.items():
         yield Asked(f"role {name}", texts[name], choices[0], {choice: ROLES[choice] for choice in choices})
     if found.source.get("language", UNKNOWN) == UNKNOWN:
         yield Asked("language", "In which language is the source? Its ISO 639 code, such as la or grc.", UNKNOWN)
     if found.layout in ("table", "paragraphs"):
         for name, keys in found.references.items():
-            if _NAMELESS.fullmatch(name):
+            if not surnames(re.sub(r"[\W\d_]+", " ", name), keys["language"]):
                 columns = found.keys.get("columns")
                 where = keys.get("files") or (columns.get(name) if isinstance(columns, dict) else "") or name
                 yield Asked(f"translator {name}", f"Who translated {where}?", name)

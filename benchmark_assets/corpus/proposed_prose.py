@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark_assets.corpus.languages import plain
+from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.proposed import ROWS, ProposedKeys
 from benchmark_assets.corpus.readers.paragraphs import LAYOUTS
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
@@ -18,6 +18,7 @@ from benchmark_assets.corpus.roles import (
     ANCIENT,
     DISTANT,
     FOREIGN,
+    GLOSSES,
     MAYBE_MODELS,
     MODELS,
     NOTES,
@@ -82,8 +83,8 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
         role = stated.roles.get(name)
         if reason := "left out" if role == "none" else "" if role else _reason(name):
             unread[name] = reason
-            if reason == MAYBE:
-                asked = f"Is {name} by a model, or by a human translator? It is not read."
+            if reason.startswith("perhaps"):
+                asked = f"Is {name} a human translation, or {reason}? It is not read."
                 questions.append(Question(asked, name, ("none", "translation")))
             continue
         try:
@@ -97,6 +98,8 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     if not found:
         reasons = "; ".join(f"{name} is not read: {why}" for name, why in unread.items())
         raise BadInput(root, "", f"contains no text ({reasons})", "give the source and its translations")
+    if len(found) == 1:
+        _check_languages(root, next(iter(texts.values())))
     source = _source(found, stated, questions)
     short = [each for each in found if each.length < LEAST * source.length and each.pattern not in stated.roles]
     for each in short:
@@ -125,7 +128,14 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     return ProposedKeys("paragraphs", {}, keys, references, (), questions, further, unread, samples)
 
 
-MAYBE = "perhaps outputs of a model"
+def _check_languages(path: Path, text: str) -> None:
+    """Raise BadInput if the only text has paragraphs in two languages, as where a translation stands below each."""
+    seen = [identified(each) for each in re.split(r"\n+", text)[:200]]
+    counts = Counter(each.tag for each in seen if each and each.reliable)
+    common = [language for language, count in counts.most_common(2) if 4 * count >= counts.total() > 3]
+    if len(common) > 1:
+        problem = f"has paragraphs in {common[0]} and in {common[1]} in turn"
+        raise BadInput(path, "", problem, "put source and translation into two files, or into columns of a table")
 
 
 def _reason(name: str) -> str:
@@ -134,7 +144,9 @@ def _reason(name: str) -> str:
     if MODELS.search(words):
         return "a model's outputs; `variorum import outputs` imports them"
     if MAYBE_MODELS.search(words):
-        return MAYBE
+        return "perhaps outputs of a model"
+    if GLOSSES.search(words):
+        return "perhaps a gloss"
     if NO_TEXT.search(words) or BESIDE.intersection(_TOKEN.findall(words)) or TRANSLITERATED.search(words):
         return "no text of the work, by its name"
     return ""
@@ -142,7 +154,10 @@ def _reason(name: str) -> str:
 
 def _versions(root: Path, contents: Mapping[str, str], heads: Mapping[str, str]) -> list[ProseVersion]:
     """The versions of a work: of one document, with a file each, or of several, whose names a part of a name tells."""
-    languages = {name: language_of([content[len(content) // 4 :][:SAMPLE]], name) for name, content in contents.items()}
+    languages = {
+        name: language_of([content[max(len(content) - SAMPLE, 0) // 4 :][:SAMPLE]], name)
+        for name, content in contents.items()
+    }
     best = {name: {"": name} for name in contents}
     for divided in _divisions(list(contents)):
         of = {pattern: {languages[name] for name in own.values()} for pattern, own in divided.items()}

@@ -77,8 +77,13 @@ MODELS = re.compile(
 )
 """Names of models and of programs that translate, in lower case."""
 
-MAYBE_MODELS = re.compile(r"\b(mt|ai|ki|system \w+|model \w+|sys\d*|hyp\d*|output\w*|baseline)\b")
+MAYBE_MODELS = re.compile(
+    r"\b(mt|ai|ki|system \w+|model \w+|sys\d*|hyp\d*|hypothes\w+|candidates?|predict\w+|output\w*|baseline)\b"
+)
 """Heads of outputs in some tables, and of other things in others."""
+
+GLOSSES = re.compile(r"\bliteral|word.for.word|interlinear|wörtlich|mot à mot|morph|parsing|\bpos\b")
+"""Heads of glosses in some tables, and of human translations in others."""
 
 _NUMERAL = re.compile(
     r"\d+[a-z]{0,2}|[a-z]{1,6}\d+[a-z]?|[^\W\d_]|(?=[ivxlcdm])m{0,4}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})"
@@ -271,6 +276,10 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
         elif MAYBE_MODELS.search(head) and not SOURCES.intersection(words):
             unread[column.name] = "perhaps outputs of a model"
             asked = f"Is the column {column.head!r} by a model, or by a human translator? It is not read."
+            questions.append(Question(asked, column.name, ("none", "translation")))
+        elif GLOSSES.search(head):
+            unread[column.name] = "perhaps a gloss"
+            asked = f"Is the column {column.head!r} a gloss, or a human translation? It is not read."
             questions.append(Question(asked, column.name, ("none", "translation")))
         else:
             texts.append(column)

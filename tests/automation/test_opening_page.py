@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Literal
 
 import pytest
 import uvicorn
@@ -63,8 +64,9 @@ def test_a_page_shows_what_was_taken_for_what_and_its_form_gives_the_answers(
             "Latin: the source", "text: translated by text", "Latin B: not read"
         ]  # fmt: skip
         assert shown.locator("section").first.locator("li").all_inner_texts() == LA[:5]
-        for scheme in ("light", "dark"):
-            shown.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+        for scheme in schemes:
+            shown.emulate_media(color_scheme=scheme)
             violations = Axe().run(shown, None, {"resultTypes": ["violations"]}).response["violations"]
             assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == [], scheme
         shown.get_by_label("which is the source?").select_option("Latin B")

@@ -347,7 +347,7 @@ FORMS = [
     Form("chinese_prose", placed({"原文.txt": text("".join(LZH[:2]), "".join(LZH[2:])),
          "vale.txt": text(" ".join(GREEK))}), "lzh", {"vale": "en"}, 4),
     Form("spanish.csv", separated(columns(["Español", "English (Vale)"], ES, VALE)), "es", {"vale": "en"}),
-    Form("drafts.xlsx", workbook(S=columns(["§", "Lat.", "Claude 3.5", "MT draft", "Transl. Stone", "Literal gloss"], NO,
+    Form("drafts.xlsx", workbook(S=columns(["§", "Lat.", "Claude 3.5", "MT draft", "Transl. Stone", "Literal"], NO,
          LA, GPT, GPT, STONE, [" / ".join(line.split()[:3]).upper() for line in VALE])), "la", {"stone": "en"}),
     Form("numbered_translators.csv", separated(columns(["id", "Latin", "Translator 1", "Translator 2"], NO, LA, VALE,
          STONE)), "la", {"translator-1": "en", "translator-2": "en"}),
@@ -404,6 +404,8 @@ FORMS = [
     Form("tables", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "via.xlsx": workbook(S=columns(["v", "Text", "Stone", "Kern"], VERSES, LA, STONE, DE))}), works=["pons", "via"]),
     # refused
+    Form("interleaved.txt", text(*(each for pair in zip(LA, VALE, strict=True) for each in pair)),
+         refused="put source and translation into two files"),
     Form("windows", placed({"latin.txt": text(*joined(LA, 4, 8)), "kern.txt": text(*joined(DE, 3, 6),
          encoding="cp1252")}), refused="save the file as UTF-8"),
     Form("prose.md", text("# Pons", *joined(LA, 4, 8)), refused="no translation"),

@@ -1,4 +1,4 @@
-"""What scholars drop is opened with the roles, languages, translators and rows that it has, or refused with a reason."""
+"""What scholars drop is opened with the roles, languages, translators and rows that it has, or refused with reason."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ import yaml
 
 from benchmark_assets.corpus.opening import ALL, MOST, Opening, opened
 from resources.errors import BadInput
-from tests.corpus.forms import FORMS, LA, PROSE, VALE, Form, columns, joined, placed, separated, tei, text
+from tests.corpus.forms import DE, FORMS, LA, NO, PERSEUS, STONE, VALE, Form, columns, joined, placed, separated, text
 
 
 def drop(form: Form, folder: Path, answers: Mapping[str, str] | None = None) -> Opening:
@@ -48,3 +48,53 @@ def test_a_collection_opens_as_a_list_of_works(form: Form, tmp_path: Path) -> No
     assert second.name == f"{form.name}-{form.works[1]}"
     everything = opened(tmp_path / form.name, {"work": ALL})
     assert list(everything.descriptions) == [f"{form.name}-{work}" for work in form.works]
+
+
+def test_answers_change_what_is_read_and_the_description_says_so(tmp_path: Path) -> None:
+    rows = columns(["No", "Latin", "Latin B", "English", "AI", "Kern"], NO, LA, [f"{line} Sic." for line in LA], VALE,
+                   STONE, DE)  # fmt: skip
+    form = Form("pons.csv", separated(rows))
+    opening = drop(form, tmp_path)
+    assert [(each.key, each.default) for each in opening.asked] == [
+        ("source", "Latin"), ("into", "en"), ("role AI", "none")
+    ]  # fmt: skip
+    assert [each.reason for each in opening.taken if each.name == "AI"] == ["perhaps outputs of a model"]
+    assert "not asked: Who translated English?" in opening.remarks
+    answers = {"source": "Latin B", "role AI": "translation", "translator English": "Anna Vale"}
+    description = yaml.safe_load(opened(tmp_path / "pons.csv", answers).description)
+    assert description["columns"] == {
+        "segment_id": "No", "source": "Latin B", "anna-vale": "English"
+    }  # fmt: skip
+    assert set(description["references"]) == {"anna-vale", "AI"}
+    german = opened(tmp_path / "pons.csv", {"into": "de"})
+    assert found(german) == ("la", {"kern": "de"}, 12)
+
+
+def test_files_of_prose_change_their_roles_by_answers(tmp_path: Path) -> None:
+    (tmp_path / "pons").mkdir()
+    files = {"latin.txt": LA, "latin_b.txt": LA, "english.txt": VALE, "system 2.txt": STONE}
+    placed({name: text(*joined(lines, len(name) - 7, 9)) for name, lines in files.items()})(tmp_path / "pons")
+    opening = opened(tmp_path / "pons", {})
+    assert [each.key for each in opening.asked] == ["source", "role system 2.txt", "translator translation"]
+    answers = {"source": "latin_b.txt", "role system 2.txt": "translation", "translator translation": "vale"}
+    again = opened(tmp_path / "pons", answers)
+    assert [(each.name, each.role) for each in again.taken] == [
+        ("latin_b.txt", "source"), ("english.txt", "vale"), ("system 2.txt", "system"), ("latin.txt", "")
+    ]  # fmt: skip
+    assert yaml.safe_load(again.description)["corrections"] == "pons.corrections.jsonl"
+
+
+def test_a_description_that_exists_is_kept_and_nothing_is_asked(tmp_path: Path) -> None:
+    form = next(each for each in FORMS if each.name == "languages.xlsx")
+    (tmp_path / "languages.yaml").write_text("name: languages\n")
+    opening = drop(form, tmp_path)
+    assert opening.asked == []
+    assert "exists, and is used as it is" in opening.remarks[-1]
+
+
+def test_works_below_a_clone_are_described_beside_it(tmp_path: Path) -> None:
+    placed(PERSEUS)(tmp_path / "clone")
+    opening = opened(tmp_path / "clone", {"work": "phi002"})
+    assert yaml.safe_load(opening.description)["root"] == "clone/data/phi9001/phi002"
+    with pytest.raises(BadInput, match="choose one of phi001, phi002, or all"):
+        opened(tmp_path / "clone", {"work": "phi003"})

@@ -1,0 +1,36 @@
+"""`variorum open` in the terminal: questions with answers, an import, and what is written."""
+
+from pathlib import Path
+
+import yaml
+
+from tests.corpus.forms import LA, STONE, VALE, joined, placed, text
+from tests.processes import VARIORUM, begin, here
+
+
+def test_prose_is_opened_with_answers_in_the_terminal_and_kept_as_it_is_later(home: Path, tmp_path: Path) -> None:
+    files = {"latin.txt": joined(LA, 4, 8), "english.txt": joined(VALE, 3, 6, 9), "stone.txt": joined(STONE, 5)}
+    placed({f"pons/{name}": text(*paragraphs) for name, paragraphs in files.items()})(tmp_path)
+    with begin(home, VARIORUM, "open", "--terminal", str(tmp_path / "pons")) as process:
+        shown, errors = process.communicate("Anna Vale\n", timeout=600)
+    assert process.returncode == 0, errors
+    assert "latin.txt: source (la, 9 texts)\n  Marcus pontem novum trans flumen faciebat.\n" in shown
+    assert "Who translated english.txt? [translation]" in shown
+    assert "read pons: `variorum reader FOLDER pons`" in shown
+    description = tmp_path / "pons.yaml"
+    assert list(yaml.safe_load(description.read_text(encoding="utf-8"))["references"]) == ["anna-vale", "stone"]
+    here(home, "reader", str(tmp_path / "READER"), "pons")
+    assert "New bread and some milk" in "".join(path.read_text() for path in (tmp_path / "READER").rglob("*.js"))
+    written = description.read_bytes()
+    (tmp_path / "pons.corrections.jsonl").write_text('{"segment": "x", "translator": "stone", "text": "y"}\n')
+    refused = here(home, "open", "--yes", str(tmp_path / "pons"), code=1)
+    assert f"{description}: exists, and is used as it is" in refused.stdout
+    assert "pons.corrections.jsonl: x: the corpus has no such segment" in refused.stderr
+    assert description.read_bytes() == written
+
+
+def test_what_cannot_be_evaluated_writes_nothing(home: Path, tmp_path: Path) -> None:
+    placed({"pons/vale.txt": text(*joined(VALE, 4))})(tmp_path)
+    refused = here(home, "open", "--yes", str(tmp_path / "pons"), code=1)
+    assert "has texts only in en" in refused.stderr
+    assert [path.name for path in tmp_path.glob("pons*")] == ["pons"]
