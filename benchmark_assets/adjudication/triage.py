@@ -122,10 +122,7 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=BANDED)]
     for (corpus,), rows in outputs.group_by(CORPUS, maintain_order=True):
         audit = audits[str(corpus)]
-        parts.append(_unmeasured(rows.filter(pl.col("drift").is_null()), audit))
-        rows = rows.drop_nulls("drift")
-        if rows.is_empty():
-            continue
+        unmeasured, rows = rows.filter(pl.col("drift").is_null()), rows.drop_nulls("drift")
         rows = rows.with_columns(suspicion=suspicion(audit.by)).drop_nulls("suspicion")
         number = np.searchsorted(audit.bands, rows["suspicion"].to_numpy(), side="left")
         numbered = rows.with_columns(pl.Series("number", number, dtype=pl.Int64), _order(rows, audit.seed))
@@ -141,6 +138,7 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
         screened = ~queued & (place <= (audit.below * pl.len().over("model", "number")).ceil())
         flags = {"queued": queued, "sampled": place <= size, "screened": screened}
         parts.append(numbered.with_columns(band=name, **flags).select(BANDED.names()))
+        parts.append(_unmeasured(unmeasured, audit))
     return pl.concat(parts)
 
 

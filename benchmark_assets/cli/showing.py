@@ -11,6 +11,7 @@ import polars as pl
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import explained
 from benchmark_assets.corpus.human_work import notices
+from benchmark_assets.metrics import unmeasured
 from benchmark_assets.reporting import overview
 from resources.errors import BadInput, suggestion
 from resources.keys import KEYS
@@ -41,6 +42,8 @@ def status(by_asset: bool, show: str | None) -> None:
             click.echo(f"{explained(table)}\n")
     for notice in notices(home.warehouse):
         click.echo(f"{notice}\n")
+    for line in unmeasured.words(home.warehouse):
+        click.echo(f"{line}\n")
     click.echo("next:")
     for step in overview.next_steps(corpora, models, overview.unread(home.warehouse)):
         click.echo(f"  {step}")

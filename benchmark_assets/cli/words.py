@@ -46,7 +46,8 @@ IGNORE = click.option("--ignore", multiple=True, help="Key or column to ignore i
 
 PRINTED = {
     "languages": "language of the source → language of the translations.",
-    "references": "names of the human translators.", "waiting": "passages imported since the last update.",
+    "passages": "imported passages.", "references": "names of the human translators.",
+    "waiting": "passages imported since the last update.",
     "selected": "passages that the filters leave in the benchmark.", "outputs": "stored translations.",
     "models": "models with outputs for the corpus.", "from": "where the model or its outputs come from: the registry, "
     "a file that was imported, or a benchmark that published them.", "corpora": "corpora that it translates.",

@@ -14,6 +14,7 @@ from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import explained, explanations
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.metrics import unmeasured
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
@@ -90,6 +91,8 @@ def evaluate(
         click.echo("\n".join(lines))
         click.echo(f"\n{MEANING}. What the measures are worth:")
         click.echo("\n".join(worth(home.warehouse, corpora)))
+        for line in (line for corpus in corpora.unique().sort() for line in unmeasured.words(home.warehouse, corpus)):
+            click.echo(line)
         click.echo("`variorum report FILE` has all tables; `variorum reader FOLDER CORPUS` shows the outputs")
     tasks = home.warehouse.read("understanding_board")
     answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")

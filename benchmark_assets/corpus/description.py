@@ -101,7 +101,8 @@ class Audit(Frozen):
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
     - `sample`: for each band, the number of outputs per model that are drawn with `seed` for people to label. The panel
-      judges these outputs, too. A single number is divided among the bands by difficulty: an output's probability grows
+      judges these outputs, too. Outputs without a drift are a band of their own, with the largest of these numbers. A
+      single number is divided among the bands by difficulty: an output's probability grows
       with the root of the number that the bands divide (adjudication.triage.allocated).
     - `below`: for each band below the threshold, the share of each model's outputs that is also drawn for the panel.
       The verdicts on these outputs make estimates of error rates below the threshold more precise (audit.anchored).

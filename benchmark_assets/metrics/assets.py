@@ -16,12 +16,15 @@ from benchmark_assets.metrics.further import SOUND, NamedMetrics, score_settings
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
 from benchmark_assets.metrics.meaning import signature
 from benchmark_assets.metrics.tokenizers import available, tokenized
+from benchmark_assets.metrics.unmeasured import Background, backgrounds
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, partitioned
 from benchmark_assets.references.assets import reference, reference_envelope
 from benchmark_assets.translation.assets import model_output
 from resources.comet.comet import ADVICE, Comet
+from resources.digest import digest
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 REFERENCE = dg.AssetDep(reference, partition_mapping=BY_PASSAGE)
@@ -163,7 +166,8 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
     untranslated, another script or language, repetition, a missing part, and the translation of another passage. Texts
     that address their judge are flagged, too.
 
-    The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage.
+    The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage;
+    without a complete reference, also when an output changes with which its likeness to the source is centered.
     """
 
     def with_twins(outputs: pl.DataFrame) -> pl.DataFrame:
@@ -176,12 +180,23 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         outputs = with_twins(partitions.select("model", "passage"))
         twin_list = pl.col("twins").list.join(" ").fill_null("")
-        return outputs.select("model", "passage", settings=twin_list + pl.lit(signature()))
+        known = backgrounds(warehouse, partitions)
+        centers = known.select("model", "corpus", center=pl.struct("sources", "texts").map_elements(
+            lambda each: digest(each["sources"], each["texts"]), return_dtype=pl.String))  # fmt: skip
+        alone = outputs.join(_references(warehouse, outputs), on="passage", how="anti").with_columns(CORPUS)
+        alone = alone.join(centers, on=["model", "corpus"]).select("model", "passage", "center")
+        outputs = outputs.join(alone, on=["model", "passage"], how="left", maintain_order="left")
+        return outputs.select(
+            "model", "passage", settings=twin_list + pl.lit(signature()) + pl.col("center").fill_null("")
+        )
 
     def compute(stale: pl.DataFrame) -> Computed:
         outputs = with_twins(warehouse.read("model_output", stale, ["model", "passage", "text"]))
-        sources = warehouse.read("source_text", stale.select("passage"), ["passage", "text", "language"])
-        rows = diagnose(outputs, _references(warehouse, stale), sources)
+        known = {
+            (model, corpus): Background(tuple(sources), tuple(texts))
+            for model, corpus, sources, texts in backgrounds(warehouse, stale).iter_rows()
+        }
+        rows = diagnose(outputs, _references(warehouse, stale), _sources(warehouse, stale), known)
         return Computed({"output_diagnostic": rows})
 
     return refresh(context, warehouse, compute, settings)

@@ -7,6 +7,9 @@ similarity in meaning (metrics.drift); rates over a corpus (metrics.summary).
 No rule uses references of other passages. Correcting a reference therefore changes only the diagnoses of its passage.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import polars as pl
 
 from benchmark_assets.corpus.trigrams import jaccard, trigrams
@@ -14,7 +17,7 @@ from benchmark_assets.metrics import fidelity, packaging
 from benchmark_assets.metrics.addressing import addressing
 from benchmark_assets.metrics.fidelity import NOTHING, UNKNOWN, ComparedPassage, Finding
 from benchmark_assets.metrics.texts import MeasuredText
-from benchmark_assets.metrics.unmeasured import unlike_source
+from benchmark_assets.metrics.unmeasured import Background, unlike_source
 
 DIAGNOSES = [
     "empty", "refused", "preamble", "thinking", "markup", "mojibake", "copied", "wrong_script", "wrong_language",
@@ -27,7 +30,10 @@ ALIKE = 0.5
 """Two sources whose trigrams have at least this Jaccard similarity may have the same translation."""
 
 
-def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
+def diagnose(
+    outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame,
+    known: Mapping[tuple[str, str], Background] = MappingProxyType({}),
+) -> pl.DataFrame:  # fmt: skip
     """Diagnose each output.
 
     Parameters
@@ -37,7 +43,9 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     references
         Columns `passage` and `text`: complete references, any number per passage.
     sources
-        Columns `passage`, `text` and `language`, one row for each passage of `outputs`.
+        Columns `passage` and `text`, one row for each passage of `outputs`.
+    known
+        Backgrounds of the comparison with sources, by model and corpus (see `unmeasured.backgrounds`).
 
     Returns
     -------
@@ -46,18 +54,20 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     without a finding; never quotes a reference).
     """
     texts = references.group_by("passage").agg(references=pl.col("text"))
-    named = sources.select("passage", "language", source="text")
-    rows = outputs.join(named, on="passage", maintain_order="left")
+    rows = outputs.join(sources.select("passage", source="text"), on="passage", maintain_order="left")
     rows = rows.join(texts, on="passage", how="left", maintain_order="left")
     passages = {
-        passage: ComparedPassage(source, human or [], language)
-        for passage, source, human, language in (
-            rows.select("passage", "source", "references", "language").unique("passage").iter_rows()
-        )
+        passage: ComparedPassage(source, human or [])
+        for passage, source, human in rows.select("passage", "source", "references").unique("passage").iter_rows()
     }
     findings = [
-        _diagnosed(MeasuredText(text), passages[passage], twins or [])
-        for passage, text, twins in rows.select("passage", "text", "twins").iter_rows()
+        _diagnosed(
+            MeasuredText(text),
+            passages[passage],
+            twins or [],
+            known.get((model, passage.partition("/")[0]), Background()),
+        )
+        for model, passage, text, twins in rows.select("model", "passage", "text", "twins").iter_rows()
     ]
     schema = {**dict.fromkeys([*DIAGNOSES, "addresses_judge"], pl.Boolean()), "evidence": pl.String()}
     return pl.concat(
@@ -90,7 +100,9 @@ def twins(outputs: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _diagnosed(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -> tuple[bool | str | None, ...]:
+def _diagnosed(
+    text: MeasuredText, passage: ComparedPassage, twins: list[str], background: Background
+) -> tuple[bool | str | None, ...]:
     """The columns `DIAGNOSES`, `addresses_judge` and `evidence` of one output."""
     if not any(letter.isalnum() for letter in text.text):
         return True, *[None] * len(DIAGNOSES), "no letters or digits"
@@ -117,7 +129,7 @@ def _diagnosed(text: MeasuredText, passage: ComparedPassage, twins: list[str]) -
     findings["other_passage"] = (
         NOTHING if not elsewhere
         else fidelity.other_passage(text, passage) if passage.references
-        else unlike_source(text, passage.source.text, passage.language)
+        else unlike_source(text, passage.source.text, background)
     )  # fmt: skip
     ordered = [*(findings[name] for name in DIAGNOSES[1:]), addressing(text, passage)]
     return False, *(defect for defect, _ in ordered), "; ".join(words for _, words in ordered if words)

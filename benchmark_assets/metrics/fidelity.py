@@ -126,8 +126,7 @@ UNREAD: Finding = (None, "its meaning is not compared, because the package nanoe
 class ComparedPassage:
     """The source and the references that outputs are compared with. Properties are computed once for all outputs."""
 
-    def __init__(self, source: str, references: list[str], language: str = "") -> None:
-        self.language = language  # of the source; '' if unknown
+    def __init__(self, source: str, references: list[str]) -> None:
         self.source, self.references = MeasuredText(source), [MeasuredText(reference) for reference in references]
         self.known = [self.source, *self.references]
 

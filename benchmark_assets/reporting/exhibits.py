@@ -89,7 +89,7 @@ FRONTIER = Exhibit(
     sources="leaderboard model_call",
 )  # fmt: skip
 UNMEASURED = Exhibit(
-    "unmeasured_output", "without a measure", "Outputs without a measure",
+    "unmeasured_output", "", "Outputs without a measure",
     "Outputs of passages with one translator or none: nothing shows how far translators differ there, so there is no "
     "drift, and no number says how good the outputs are. A random sample of them goes to judges and people; its error "
     f"rate is the band '{BAND}' of the errors. {WORTH}",

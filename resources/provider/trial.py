@@ -27,7 +27,7 @@ from resources.provider.replies import TEXT, object_of
 PURPOSE = "trial"
 
 WAITS = Waits(patience=60.0)
-"""A trial waits in all at most a minute for a server that throttles or has an error: somebody sits before it."""
+"""A trial waits at most a minute in all for a server that throttles or has an error, because a person waits for it."""
 
 ANSWER = object_of({"word": TEXT})
 

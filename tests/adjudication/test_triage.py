@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.triage import FEWEST, band_names, banded, without_support
 from benchmark_assets.corpus.description import Audit
+from benchmark_assets.metrics.unmeasured import BAND
 
 BANDS = ["0.0-1.0", "1.0-1.5", "1.5-2.0", "2.0-3.0", ">3.0"]
 
@@ -25,8 +26,8 @@ def test_bands_are_those_of_the_paper() -> None:
 
 def test_a_drift_on_an_edge_is_not_above_it() -> None:
     rows = banded(drifts({"m": [0.0, 1.0, 1.5, 1.5000001, 2.0, 3.0, 3.1, None]}), {"c": Audit()})
-    assert rows["band"].to_list() == [BANDS[0], BANDS[0], BANDS[1], BANDS[2], BANDS[2], BANDS[3], BANDS[4]]
-    assert rows["queued"].to_list() == [False, False, False, True, True, True, True]
+    assert rows["band"].to_list() == [BANDS[0], BANDS[0], BANDS[1], BANDS[2], BANDS[2], BANDS[3], BANDS[4], BAND]
+    assert rows["queued"].to_list() == [False, False, False, True, True, True, True, False]
 
 
 values = st.lists(st.one_of(st.none(), st.floats(0, 5)), max_size=60)
@@ -38,11 +39,13 @@ def test_the_sample_has_so_many_of_each_model_in_each_band(given: dict[str, list
     audit = Audit(sample=sample, seed=seed)
     rows = banded(drifts(given), {"c": audit})
     drawn = Counter(rows.filter("sampled").select("model", "band").iter_rows())
+    sizes = dict(zip(BANDS, sample, strict=True)) | {BAND: 3}
     assert drawn == Counter({
-        (model, band): min(count, dict(zip(BANDS, sample, strict=True))[band])
+        (model, band): min(count, sizes[band])
         for (model, band), count in Counter(rows.select("model", "band").iter_rows()).items()
-        if dict(zip(BANDS, sample, strict=True))[band]
+        if sizes[band]
     })  # fmt: skip
+    assert len(rows) == sum(map(len, given.values()))
 
 
 @given(values, values, st.integers(0, 59))
@@ -58,6 +61,18 @@ def test_another_model_or_drift_changes_the_sample_by_one_place_at_most(
     assert sample({"m": own, "n": others}) == alone
     changed = [drift if i != place else 0.5 for i, drift in enumerate(own)]
     assert len(alone - sample({"m": changed})) <= 2
+
+
+def test_outputs_without_a_drift_are_a_stratum_that_is_drawn_at_random_and_not_queued() -> None:
+    given = drifts({"m": [None] * 60 + [0.5] * 60, "n": [None] * 4})
+    rows = banded(given, {"c": Audit()}).filter(band=BAND)
+    assert rows.group_by("model").agg(pl.len(), pl.col("sampled").sum()).sort("model").rows() == [
+        ("m", 60, 25), ("n", 4, 4)
+    ]  # fmt: skip
+    assert not rows.select(pl.any_horizontal("queued", "screened").any()).item()
+    assert banded(given, {"c": Audit(sample=20)}).filter("sampled", band=BAND, model="m").height == FEWEST
+    measured = banded(given, {"c": Audit()}).filter(pl.col("band") != BAND)
+    assert measured.equals(banded(given.drop_nulls(), {"c": Audit()}))
 
 
 def test_seeds_draw_different_samples() -> None:
