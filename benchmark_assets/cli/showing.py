@@ -18,9 +18,17 @@ from resources.keys import KEYS
 from resources.tables import cells, plain
 from resources.warehouse import Warehouse
 
+_OF_ANNOTATORS = (
+    "corpus annotator protocol labels repeats agreement checks passed early_peers late_peers standing problem"
+)
+"""Columns of `annotator_consistency` that a leader of a campaign looks at."""
+
 
 @click.command()
 @click.option("--assets", "by_asset", is_flag=True, help="Also count the partitions of each asset.")
+@click.option(
+    "--annotators", "show", flag_value="annotators", help="Print how consistent annotators are, and whose labels count."
+)
 @click.option("--models", "show", flag_value="models", help="List the registry's models and the imported outputs.")
 @click.option("--tasks", "show", flag_value="tasks", help="Show the results of all systems on understanding tasks.")
 def status(by_asset: bool, show: str | None) -> None:
@@ -31,7 +39,8 @@ def status(by_asset: bool, show: str | None) -> None:
     """
     home = Deployment()
     if show:
-        click.echo("\n\n".join(_models(home) if show == "models" else _tasks(home.warehouse)))
+        parts = {"annotators": _annotators, "models": _models, "tasks": _tasks}[show](home)
+        click.echo("\n\n".join(parts))
         return
     corpora = overview.corpora(home.warehouse)
     models = overview.models(home.warehouse, {*home.provider.registry().models}.intersection(home.systems.applicable()))
@@ -56,6 +65,17 @@ def _assets(home: Deployment) -> Iterator[pl.DataFrame]:
     yield runs.status(home.definitions, home.instance)
 
 
+def _annotators(home: Deployment) -> Iterator[str]:
+    """Agreement of annotators with themselves and with others, checks, and standing."""
+    rows = home.warehouse.read("annotator_consistency").sort("corpus", "annotator", "protocol")
+    shown = cells("annotator_consistency", *_OF_ANNOTATORS.split())
+    yield (
+        explained(rows.select(shown), "annotator_consistency")
+        if len(rows)
+        else ("no labels yet: run `variorum import labels FILES`, then `variorum update`")
+    )
+
+
 def _models(home: Deployment) -> Iterator[str]:
     """The models of the registry, and the models with imported outputs."""
     registry = home.provider.registry()
@@ -66,12 +86,13 @@ def _models(home: Deployment) -> Iterator[str]:
         yield explained(rows, "imported_file")
 
 
-def _tasks(warehouse: Warehouse) -> Iterator[str]:
+def _tasks(home: Deployment) -> Iterator[str]:
     """Results on understanding tasks: scores, means by benchmark and language, overlap of test and train splits, and
     problems with answers."""
     from benchmark_assets.understanding import stored
     from benchmark_assets.understanding.exhibits import boards, confusions, neighbours, troubles, two_ways
 
+    warehouse = home.warehouse
     if warehouse.read("task", columns=["task"], most=1).is_empty():
         yield "no tasks yet: `variorum import tasks FILE`"
         return

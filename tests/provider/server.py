@@ -533,16 +533,18 @@ class Server:
 
 
 @contextmanager
-def serve(**settings: Any) -> Iterator[Server]:
-    """Run a provider in a process of its own until the block ends; `settings` are those of Settings."""
+def serve(port: int = 0, **settings: Any) -> Iterator[Server]:
+    """Run a provider in a process of its own until the block ends, at any free port by default; `settings` are those
+    of Settings."""
     command = [sys.executable, "-m", __name__, "--settings", json.dumps(asdict(Settings(**settings)))]
+    command += ["--port", str(port)]
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            port = process.stdout.readline()
-            assert port, "the provider did not start; its error is above"
-            yield Server(int(port), process.pid)
+            taken = process.stdout.readline()
+            assert taken, "the provider did not start; its error is above"
+            yield Server(int(taken), process.pid)
         finally:
             process.kill()  # it has nothing to save, and requests that hang would hold it up
 
@@ -550,12 +552,14 @@ def serve(**settings: Any) -> Iterator[Server]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--settings", type=json.loads, default={})
+    parser.add_argument("--port", type=int, default=0)
+    arguments = parser.parse_args()
     threading.Thread(target=end_with_parent, daemon=True).start()
     # An idle connection stays open: that a pool meets a closed one must be a fault that the test gave.
     config = uvicorn.Config(
-        Provider(Settings(**parser.parse_args().settings)),
+        Provider(Settings(**arguments.settings)),
         host="127.0.0.1",
-        port=0,
+        port=arguments.port,
         http=Protocol,
         ws="none",
         loop="uvloop",

@@ -65,7 +65,8 @@
     const inside = where === shown.document || shown.source.some(each => each.passage === where);
     if (where && !inside) return load();
     const first = shown.queue.find(doubt => doubt.passage === (where || shown.passage));
-    own = shown.translators.find(each => each.name === (translator || first?.translator)) ?? shown.translators[0];
+    own = shown.translators.find(each => each.name === (translator || first?.translator))
+      ?? shown.translators.find(each => each.continuous) ?? shown.translators[0];
     if (!own) return say("the corpus has no references");
     at("translator").value = own.name;
     const unit = offsets(own.prose);

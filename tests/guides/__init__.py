@@ -1,0 +1,1 @@
+"""The guides of the documentation, followed as they are written."""
