@@ -75,6 +75,9 @@ def test_a_session_lives_as_long_as_its_process_though_nothing_is_asked_and_the_
 
     asyncio.run(main())
     assert ledger.attempts()["outcome"].to_list() == [Outcome.ANSWERED]
+    assert ledger.charged("run", 0).select("outcome", "calls").rows() == [(Outcome.ANSWERED, 1)]
+    assert ledger.charged("other", 0).is_empty()
+    assert ledger.charged("run", ledger.last_attempt()).is_empty()
 
 
 def test_a_late_reply_is_stored_and_used_if_nobody_asked_again(ledger: PostgresLedger) -> None:

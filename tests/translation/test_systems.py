@@ -27,6 +27,7 @@ from resources.provider.ledger import UNCERTAIN
 from resources.provider.provider import Provider
 from resources.provider.sqlite_ledger import SqliteLedger
 from resources.warehouse import Warehouse
+from tests.processes import here
 from tests.provider.server import Server
 from tests.support import (
     CORE,
@@ -34,6 +35,7 @@ from tests.support import (
     SOURCES,
     LetterEmbedder,
     by_hand,
+    copy_finished,
     made_home,
     restored_home,
     run,
@@ -278,3 +280,10 @@ def test_models_of_corpora_are_keys_only_where_a_home_has_one_of_them(warehouse:
     assert systems.models() == ["everywhere", "nowhere"]
     register(warehouse, PROJECT / "warehouse" / "sample" / "corpus.yaml")
     assert systems.applicable() == ["everywhere", "nowhere"]
+
+
+def test_status_does_not_advise_to_evaluate_models_of_absent_corpora(finished: Path, tmp_path: Path) -> None:
+    copy_finished(finished, tmp_path / "home", write_corpus(tmp_path / "corpus"))
+    said = here(tmp_path / "home", "status").stdout
+    assert "variorum stale" in said
+    assert "erring" not in said
