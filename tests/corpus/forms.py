@@ -297,8 +297,8 @@ FORMS = [
     Form("dates.csv", separated(columns(["id", "Latin", "Vale", "checked", "status"], NO, LA, VALE, ["2011-01-02"] * 12,
          ["done", "open"] * 6)), "la", {"vale": "en"}),
     Form("utf16.csv", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE), "\t", "utf-16"), "la", {"vale": "en"}),
-    Form("about.csv", separated(columns(["id", "title", "Latin", "Vale", "summary"], NO, [f"Of part {'abcdefghijkl'[n - 1]}"
-         for n in NO], LA, VALE,
+    Form("about.csv", separated(columns(["id", "title", "Latin", "Vale", "summary"], NO,
+         [f"Of part {'abcdefghijkl'[n - 1]}" for n in NO], LA, VALE,
          [f"Here {line.split()[0]} does something, and it goes well or not." for line in VALE])), "la", {"vale": "en"}),
     Form("list_beside", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "pages.csv": separated(columns(["no", "page"], NO, [4] * 12))}), "la", {"vale": "en"}),

@@ -47,11 +47,10 @@ def test_paragraphs_are_passages_and_sentences_segments_in_each_form(name: str, 
 
 
 def test_lines_of_verse_and_sentences_in_chinese_are_segments(tmp_path: Path) -> None:
-    placed({"carmen.txt": text(*(line.replace(".", ",") for line in LA[3:6]), gap="\n"), "lunyu.txt": text("".join(LZH))})(
-        tmp_path / "texts"
-    )
+    stanzas = ["\n".join(LA[3:6]), "\n".join(LA[7:10])]
+    placed({"carmen.txt": text(*stanzas), "lunyu.txt": text("".join(LZH))})(tmp_path / "texts")
     verse, chinese = documents(tmp_path)
-    assert len(segments(verse)) == 3
+    assert list(segments(verse).values()) == [*LA[3:6], LA[7], f"{LA[8]} {LA[9]}"]
     assert list(segments(chinese).values()) == LZH
 
 
