@@ -40,7 +40,7 @@ REMEDY = "add a column or a file with a human translation of the source into ano
 WITHOUT = "`variorum new corpus` describes a source without translations"
 
 _TABLES = frozenset([*table.ENDINGS, *RECORDS]) - {WORD}
-"""Endings of tables each of which may be a work."""
+"""Endings of tables that may be works of their own."""
 
 
 class Taken(NamedTuple):

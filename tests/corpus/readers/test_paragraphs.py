@@ -50,7 +50,7 @@ def test_lines_of_verse_and_sentences_in_chinese_are_segments(tmp_path: Path) ->
     stanzas = ["\n".join(LA[3:6]), "\n".join(LA[7:10])]
     placed({"carmen.txt": text(*stanzas), "lunyu.txt": text("".join(LZH))})(tmp_path / "texts")
     verse, chinese = documents(tmp_path)
-    assert list(segments(verse).values()) == [*LA[3:6], LA[7], f"{LA[8]} {LA[9]}"]
+    assert list(segments(verse).values()) == [*LA[3:6], f"{LA[7]} {LA[8]}", LA[9]]
     assert list(segments(chinese).values()) == LZH
 
 
