@@ -99,7 +99,7 @@ def test_a_dropped_table_is_read_after_one_click(browser: Browser, home: Path, t
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         assert process.stdout is not None
         shown = browser.new_page()
-        shown.set_default_timeout(120_000)
+        shown.set_default_timeout(600_000)
         shown.goto(process.stdout.readline().split()[0])
         shown.get_by_label("which are read?").select_option("de")
         shown.get_by_role("button", name="Import and read").click()
