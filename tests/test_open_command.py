@@ -4,12 +4,12 @@ from pathlib import Path
 
 import yaml
 
-from tests.corpus.forms import LA, STONE, VALE, joined, placed, text
+from tests.corpus.forms import LA, VALE, joined, placed, text
 from tests.processes import VARIORUM, begin, here
 
 
 def test_prose_is_opened_with_answers_in_the_terminal_and_kept_as_it_is_later(home: Path, tmp_path: Path) -> None:
-    files = {"latin.txt": joined(LA, 4, 8), "english.txt": joined(VALE, 3, 6, 9), "stone.txt": joined(STONE, 5)}
+    files = {"latin.txt": joined(LA, 4, 8), "english.txt": joined(VALE, 3, 6, 9)}
     placed({f"pons/{name}": text(*paragraphs) for name, paragraphs in files.items()})(tmp_path)
     with begin(home, VARIORUM, "open", "--terminal", str(tmp_path / "pons")) as process:
         shown, errors = process.communicate("Anna Vale\n", timeout=600)
@@ -18,11 +18,11 @@ def test_prose_is_opened_with_answers_in_the_terminal_and_kept_as_it_is_later(ho
     assert "Who translated english.txt? [translation]" in shown
     assert "read pons: `variorum reader FOLDER pons`" in shown
     description = tmp_path / "pons.yaml"
-    assert list(yaml.safe_load(description.read_text(encoding="utf-8"))["references"]) == ["anna-vale", "stone"]
+    assert list(yaml.safe_load(description.read_text(encoding="utf-8"))["references"]) == ["anna-vale"]
     here(home, "reader", str(tmp_path / "READER"), "pons")
-    assert "New bread and some milk" in "".join(path.read_text() for path in (tmp_path / "READER").rglob("*.js"))
+    assert "fresh bread and milk" in "".join(path.read_text() for path in (tmp_path / "READER").rglob("*.js"))
     written = description.read_bytes()
-    (tmp_path / "pons.corrections.jsonl").write_text('{"segment": "x", "translator": "stone", "text": "y"}\n')
+    (tmp_path / "pons.corrections.jsonl").write_text('{"segment": "x", "translator": "anna-vale", "text": "y"}\n')
     refused = here(home, "open", "--yes", str(tmp_path / "pons"), code=1)
     assert f"{description}: exists, and is used as it is" in refused.stdout
     assert "pons.corrections.jsonl: x: the corpus has no such segment" in refused.stderr

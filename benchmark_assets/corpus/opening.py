@@ -40,7 +40,7 @@ REMEDY = "add a column or a file with a human translation of the source into ano
 WITHOUT = "`variorum new corpus` describes a source without translations"
 
 _TABLES = frozenset([*table.ENDINGS, *RECORDS]) - {WORD}
-"""Endings of tables each of which may be a work."""
+"""Endings of tables that may be works of their own."""
 
 
 class Taken(NamedTuple):
@@ -156,7 +156,7 @@ def _opened(place: Path, work: Path, name: str, answers: Mapping[str, str], most
     keys = {**found.keys, "root": root, "corrections": f"{name}.corrections.jsonl"}
     left = [each.text for each in base.questions if not each.choices] + [each.text for each in questions[most:]]
     remarks = [*found.remarks, *(f"not asked: {text}" for text in left)]
-    text = described(place, name, found._replace(keys=keys, questions=(), remarks=remarks))
+    text = described(place, name, found._replace(keys=keys, questions=(), remarks=remarks), planted=False)
     description, scanned = _scanned(place, name, text)
     faults = [str(fault) for fault in scanned.faults]
     if scanned.source.is_empty() or not (len(scanned.reference) or len(scanned.prose)):

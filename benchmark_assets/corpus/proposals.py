@@ -80,8 +80,9 @@ def propose(path: Path, name: str) -> dict[str, str]:
     return {name: described(path, name, keys) for name, keys in {slug(name): found, **further}.items()}
 
 
-def described(path: Path, name: str, found: ProposedKeys) -> str:
-    """The description of a corpus with the files at `path`, as commented YAML."""
+def described(path: Path, name: str, found: ProposedKeys, planted: bool = True) -> str:
+    """The description of a corpus with the files at `path`, as commented YAML. `planted` says whether errors are
+    planted in passages, which takes longer than the rest of an import."""
     lines = [
         f"# A proposal for {path.name}: check every line, then run `variorum check corpus` on this file.",
         *(f"# {visible(remark)}" for remark in found.remarks),
@@ -101,7 +102,7 @@ def described(path: Path, name: str, found: ProposedKeys) -> str:
         lines.append("references:  # human translations; `ignore: [COLUMN]` instead leaves a column out")
         for translator, keys in found.references.items():
             lines += [f"  {yaml.safe_dump(translator).splitlines()[0]}:", *_text(keys, "    ")]
-        if len(found.references) > 1:
+        if planted and len(found.references) > 1:
             lines.append("sensitivity: {passages: 12}  # errors planted in these show what scores find in this corpus")
     else:
         lines.append("target: en  # no translation was found: models translate into this language")

@@ -297,8 +297,8 @@ FORMS = [
     Form("dates.csv", separated(columns(["id", "Latin", "Vale", "checked", "status"], NO, LA, VALE, ["2011-01-02"] * 12,
          ["done", "open"] * 6)), "la", {"vale": "en"}),
     Form("utf16.csv", separated(columns(["No", "Latin", "Vale"], NO, LA, VALE), "\t", "utf-16"), "la", {"vale": "en"}),
-    Form("about.csv", separated(columns(["id", "title", "Latin", "Vale", "summary"], NO, [f"Of the {w}" for w in
-         ["bridge", "water", "father", "wolf", "bread", "rain", "reply", "night", "pier", "peace", "gift", "end"]], LA, VALE,
+    Form("about.csv", separated(columns(["id", "title", "Latin", "Vale", "summary"], NO,
+         [f"Of part {'abcdefghijkl'[n - 1]}" for n in NO], LA, VALE,
          [f"Here {line.split()[0]} does something, and it goes well or not." for line in VALE])), "la", {"vale": "en"}),
     Form("list_beside", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "pages.csv": separated(columns(["no", "page"], NO, [4] * 12))}), "la", {"vale": "en"}),
@@ -355,8 +355,8 @@ FORMS = [
          STONE)), "la", TWO),
     Form("empty_column.csv", separated(columns(["Line", "Latin", "Vale", "Stone"], NO, LA, VALE, [""] * 12)), "la",
          {"vale": "en"}),
-    Form("half.csv", separated(columns(["Line", "Latin", "Vale", "Stone"], NO, LA, VALE, [*STONE[:7], *[""] * 5])), "la",
-         TWO),
+    Form("half.csv", separated(columns(["Line", "Latin", "Vale", "Stone"], NO, LA, VALE, [*STONE[:7], *[""] * 5])),
+         "la", TWO),
     Form("sheets.xlsx", workbook(**{f"Chapter {n}": columns(["v", "Latin", "Vale"], NO[:6], LA[n * 6 - 6 : n * 6],
          VALE[n * 6 - 6 : n * 6]) for n in (1, 2)}), "la", {"vale": "en"}),
     Form("files_by_chapter", placed({f"ch{n}.csv": separated(columns(["v", "Latin", "Vale"], NO[:6],
@@ -399,10 +399,11 @@ FORMS = [
          {"translation": "en"}),
     Form("one_text_a_file", placed({"latin.csv": separated(columns(["v", "text"], VERSES, LA)),
          "vale.csv": separated(columns(["v", "text"], VERSES, VALE))}), "la", {"vale": "en"}),
-    Form("collection", placed({f"{work}/{name}.txt": text(*joined(lines, cut)) for work, cut in (("pons", 4), ("via", 5))
-         for name, lines in (("latin", LA), ("vale", VALE))}), works=["pons", "via"]),
+    Form("collection", placed({f"{work}/{name}.txt": text(*joined(lines, cut)) for work, cut in
+         (("pons", 4), ("via", 5)) for name, lines in (("latin", LA), ("vale", VALE))}), works=["pons", "via"]),
     Form("tables", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
-         "via.xlsx": workbook(S=columns(["v", "Text", "Stone", "Kern"], VERSES, LA, STONE, DE))}), works=["pons", "via"]),
+         "via.xlsx": workbook(S=columns(["v", "Text", "Stone", "Kern"], VERSES, LA, STONE, DE))}),
+         works=["pons", "via"]),
     # refused
     Form("interleaved.txt", text(*(each for pair in zip(LA, VALE, strict=True) for each in pair)),
          refused="put source and translation into two files"),

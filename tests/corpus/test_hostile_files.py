@@ -137,6 +137,8 @@ READERS = {
     "conllu": Reader("conllu", "d.conllu", SENTENCES),
     "usfm prose": Reader("table", "prose/d.usfm", USFM, SOURCE_TABLE, "usfm"),
     "chunks": Reader("chunks", "d.txt", "道可道，非常道。名可名，非常名。\n無名天地之始。".encode()),
+    "paragraphs": Reader("paragraphs", "d.txt", lines(1)),
+    "numbered text": Reader("numbered-text", "d.txt", b"1. Mus.\n2. It currit.\n3. Sol.\n"),
     "tei source": Reader("tei", "d.xml", markup(1)),
     "tei prose": Reader("table", "prose/d.xml", markup(2), SOURCE_TABLE, "tei"),
     "text prose": Reader("table", "prose/d.txt", lines(2), SOURCE_TABLE, "text"),
@@ -260,7 +262,7 @@ def write(folder: Path, reader: Reader) -> Path:
         (folder / name).write_bytes(content)
     if reader.file == "c.yaml":
         return folder / "c.yaml"
-    segmented = [] if reader.layout in ("chunks", *BY_CITATION) or reader.prose else ["ann"]
+    segmented = [] if reader.layout in ("chunks", "paragraphs", *BY_CITATION) or reader.prose else ["ann"]
     path = describe(folder / "c.yaml", reader.layout, folder, segmented, edition="e")
     if reader.prose:
         terms = {"language": "en", "licence": "CC0-1.0", "layout": reader.prose, "root": "prose"}

@@ -204,7 +204,7 @@ def test_numbered_word_documents_in_one_folder_are_versions_and_those_with_trans
 def test_a_page_is_a_source_with_numbers_or_by_its_paragraphs(tmp_path: Path) -> None:
     description, _ = proposed(write(tmp_path / "fox.html", page(LATIN)))
     assert (load(description).layout, load(description).source.language) == ("html", "la")
-    description, _ = proposed(write(tmp_path / "prose.html", f"<p>{LATIN[0]}</p>"), "prose")
+    description, _ = proposed(write(tmp_path / "prose.html", f"<p>{' '.join(LATIN)}</p>"), "prose")
     assert (load(description).layout, load(description).source.language) == ("paragraphs", "la")
 
 
