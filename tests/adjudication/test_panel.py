@@ -459,7 +459,7 @@ def test_judges_are_asked_by_a_published_protocol_with_all_references_that_it_sh
     server.clear()
     court.judge()
     assert server.log() == []
-    assert court.warehouse.read("study_call").filter(study="judge_vote")["prompt"].str.starts_with("judge v").all()
+    assert court.warehouse.read("study_call").filter(study="judge_vote")["prompt"].str.starts_with("judge_mqm v").all()
     court.warehouse.write([Replacement("own_wording", own.clear(), own.select("model", "subject"))], run_id="evaluate")
     store(protocol.model_copy(update={"user": f"{user} $cara", "variables": (*protocol.variables, "cara")}))
     court.judge()

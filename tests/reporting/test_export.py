@@ -268,7 +268,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "output_hash", "anchor_hash", "prefilled",
         "judge_standing", "standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
         "selections", "length_problem", "correction_problem", "system_fingerprint", "protocol", "shard",
-        "recipe_hash", "title", "corpora", "tasks", "systems", "url", "commit", "sha256",
+        "recipe_hash", "title", "corpora", "tasks", "systems", "url", "commit", "sha256", "taxonomy",
         "prompt", "apart", "basis", "file", "comet", "paper_table", "row", "column", "place", "published", "link",
         "entry", "units", "embedders", "models", "translators", "items",
         "copied_from", "subject", "role",
