@@ -19,7 +19,6 @@ const READER = (() => {
     return node;
   };
   const option = (value, words) => make("option", { value }, words);
-  const meaning = word => at(`term-${word.replace(" ", "-")}`)?.nextElementSibling.textContent ?? null;
   const breaking = name => name.split(/(?<=_)/).flatMap((part, n) => n ? [make("wbr"), part] : [part]);
   const spoken = name => name.replaceAll("_", " ").toLowerCase();
   const title = () => document.querySelector("h1").textContent;
@@ -331,7 +330,7 @@ const READER = (() => {
       unseen ? make("p", { class: "note" }, "Not compared: ", make("bdi", {}, wanted), " is restricted.") : null,
       each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
-        [make("div", {}, make("dt", { title: meaning(name) }, name), make("dd", {}, `${value}${more}`))])),
+        [make("div", {}, make("dt", { title: at(`term-${name.replace(" ", "-")}`)?.nextElementSibling.textContent ?? null }, name), make("dd", {}, `${value}${more}`))])),
       judgements(each), errors(each, content.texts[0].text), marked(each, content), versus(each.versus), origin(each, content));
   }
 

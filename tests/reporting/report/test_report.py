@@ -249,7 +249,8 @@ def test_a_printed_page_cuts_nothing_and_keeps_headings_with_what_follows(browse
     style = "(each, [name, part]) => getComputedStyle(each)[name]"
     for name, value, places in (
         ("breakAfter", "avoid", ["h2", "h3", "figcaption"]), ("breakInside", "avoid", ["figure", "tr", "thead"]),
-        ("display", "none", ["nav", "details.beneath"]), ("display", "contents", ["thead button"]), ("breakBefore", "page", [".part + .part"]),
+        ("display", "none", ["nav", "details.beneath"]),
+        ("display", "contents", ["thead button"]), ("breakBefore", "page", [".part + .part"]),
     ):  # fmt: skip
         for place in places:
             assert own.locator(f"main {place}, body > {place}").first.evaluate(style, [name, place]) == value, place
