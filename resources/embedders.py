@@ -138,7 +138,7 @@ class PackagedEmbedder(LocalEmbedder):
     @property
     def signature(self) -> str:
         """Versions of the package and of the library that computes."""
-        name = f"{minilm.PACKAGE} {minilm.place().version}"
+        name = f"{minilm.PACKAGE} {minilm.packaged().version}"
         return f"{name}|onnxruntime {version('onnxruntime')}|unit"
 
     def _read(self, texts: Sequence[str]) -> Iterator[tuple[Any, bool]]:

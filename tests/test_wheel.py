@@ -27,7 +27,7 @@ from resources import minilm
 from resources.home import PROJECT, home
 from benchmark_assets.entry import console
 
-print(minilm.place().version, minilm.read("The fox saw a grape.").vector.tobytes().hex(), PROJECT, home(), sep="\\n")
+print(minilm.packaged().version, minilm.read("The fox saw a grape.").vector.tobytes().hex(), PROJECT, home(), sep="\\n")
 sys.argv = ["variorum", "benchmarks"]
 console()
 """
@@ -106,7 +106,7 @@ def test_an_unpacked_wheel_runs_outside_the_checkout_without_the_extras(built: P
     program = without(*MODELS, *SERVER) + ELSEWHERE
     printed = outside(tmp_path, sys.executable, "-c", program, PYTHONPATH=str(tmp_path / "unpacked"))
     packaged, vector, project, home, *table = printed.splitlines()
-    assert packaged == minilm.place().version
+    assert packaged == minilm.packaged().version
     assert vector == minilm.read("The fox saw a grape.").vector.tobytes().hex()  # the same model, bit for bit
     assert project == str(tmp_path / "unpacked" / "resources" / "project")
     assert home == str(tmp_path / "data" / "variorum")
