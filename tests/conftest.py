@@ -43,6 +43,7 @@ os.environ["VARIORUM_PLOTS"] = "off"
 
 
 LONG = (
+    "tests/guides/test_journeys.py",
     "tests/automation/test_runs.py", "tests/test_cli.py", "tests/benchmarks/test_adding.py",
     "tests/alignment/test_aligning.py", "tests/test_lineage.py", "tests/reporting/test_export.py",
     "tests/automation/test_sequences.py", "tests/trials/test_trials.py", "tests/resources/test_backups.py",
@@ -51,7 +52,7 @@ LONG = (
     "tests/automation/test_checks.py", "tests/automation/test_metadata.py", "tests/pairwise/test_matches.py",
     "tests/selection/test_selection_assets.py",
 )  # fmt: skip
-"""Files that take longest: first, so that none of them is left to one core at the end. Of the first four, one starts
+"""Files that take longest: first, so that none of them is left to one core at the end. Of the first five, one starts
 from the finished home: others would wait until it is made."""
 
 EXIT_STATUS = pytest.StashKey[int]()

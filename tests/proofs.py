@@ -60,6 +60,7 @@ def files(folder: Path = PROJECT) -> list[str]:
 ROOMS = {
     "automation/server": ("benchmark_assets/automation", "benchmark_assets/automation/server"),
     "robustness": ("benchmark_assets/automation", "benchmark_assets/cli", "resources"),
+    "guides": ("benchmark_assets/cli",),
     "provider": ("resources/provider", "resources/postgres"),
     "trials": tuple(f"benchmark_assets/{room}" for room in ("metrics", "people", "studies", "corpus/readers", "cli")),
 }

@@ -101,7 +101,7 @@ def test_a_fault_in_the_first_command_is_found(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", GUIDES)
 def test_every_fault_in_every_command_is_found(name: str, folder: Path, tmp_path: Path) -> None:
     """Misspelt, with another file, without an option: each command, in the state in which a reader types it."""
-    guide, survivors, state = read(name), list[str](), list[str]()
+    guide, survivors, state, served = read(name), list[str](), list[str](), False
     with surroundings(guide) as anew, Shell(folder) as shell:
         journey = Journey(folder, shell)
         for step in guide.steps:
@@ -109,10 +109,11 @@ def test_every_fault_in_every_command_is_found(name: str, folder: Path, tmp_path
                 assert isinstance(step, Commands)
                 for wrong in faulty(command):
                     anew()
-                    if not _is_found(_with(step, at, wrong.text), folder, tmp_path / "before", state):
+                    if not _is_found(_with(step, at, wrong.text), folder, None if served else tmp_path / "was", state):
                         survivors.append(f"line {command.line}: {wrong.text}")
                 if command.text.split()[0] in STATE:
                     state.append(command.text)
+                served |= command.stays  # later commands of the guide only read, and the home is in use
             anew()
             journey.take(step)
     assert survivors == []
@@ -154,9 +155,10 @@ def _with(step: Commands, at: int, text: str) -> Commands:
     return replace(step, typed=tuple(typed))
 
 
-def _is_found(step: Commands, folder: Path, copy: Path, state: list[str]) -> bool:
-    """Whether a journey fails at this step. The folder is left as it was."""
-    shutil.copytree(folder, copy, symlinks=True)
+def _is_found(step: Commands, folder: Path, copy: Path | None, state: list[str]) -> bool:
+    """Whether a journey fails at this step. The folder is left as it was, if there is a place for a copy."""
+    if copy:
+        shutil.copytree(folder, copy, symlinks=True)
     try:
         with Shell(folder) as shell:
             for command in state:
@@ -165,6 +167,10 @@ def _is_found(step: Commands, folder: Path, copy: Path, state: list[str]) -> boo
     except FailedStepError:
         return True
     finally:
-        shutil.rmtree(folder)
-        copy.rename(folder)
+        if copy:  # the folder itself stays: it is where the reader's shell is
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            for path in copy.iterdir():
+                shutil.move(path, folder)
+            copy.rmdir()
     return False
