@@ -1,6 +1,6 @@
 """The vocabulary of adjudication (labels, error categories, severities), and the validation of a judgement.
 
-Here: the labels, and the taxonomies of error categories, one of which a corpus uses. Source of labels and of the
+Here: the labels, and the taxonomies of error categories; a corpus uses one. Source of labels and of the
 taxonomy `audit`: the audit paper, tables 4 and 5, appendices B and D; of `mqm`: the dimensions of MQM-core. Not here:
 asking for judgements (judging), what people fill in (people.forms), combining them (verdicts).
 """

@@ -109,7 +109,7 @@ def banded(outputs: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     -------
     Columns of `BANDED`, one row per output with a drift and the number that bands divide. A number equal to an edge is
     in the band below, and a number equal to the threshold is not queued (audit paper, section 3.3). Outputs without a
-    drift are in the band `unmeasured.BAND`, of which as many are drawn as of the band with the largest sample.
+    drift are in the band `unmeasured.BAND`: as many of them are drawn as of the band with the largest sample.
 
     Notes
     -----

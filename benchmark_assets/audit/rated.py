@@ -60,8 +60,8 @@ def triage_of(warehouse: Warehouse, measured: bool = True) -> pl.DataFrame:
 
 
 def rated_of(warehouse: Warehouse, measured: bool = True) -> pl.DataFrame:
-    """The rated outputs of the warehouse, as `triage_of` selects them. Of outputs without a drift, none of which is
-    queued, the panel's verdicts on the sample count."""
+    """The rated outputs of the warehouse, as `triage_of` selects them. Outputs without a drift are not queued: the
+    panel's verdicts on the sample count."""
     triage = triage_of(warehouse, measured)
     triage = triage if measured else triage.with_columns(queued="sampled")
     return rated(triage, warehouse.read("verdict"), warehouse.read("human_label"))
