@@ -92,17 +92,19 @@ class Commands(CommandGroup):
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run the program, and exit; what it prints is `Shown`. Ctrl-C before and after a command, or where it asks,
         ends like one while it works."""
+        exits = settings.pop("standalone_mode", True)
         with shown():
             try:
-                code = super().main(*args, **{**settings, "standalone_mode": False})
-            except click.Abort:
-                fault: click.ClickException = Interruption()
-            except click.ClickException as error:
-                fault = error
-            else:
+                code = super().main(*args, standalone_mode=False, **settings)
+            except (click.Abort, click.ClickException) as error:
+                if not exits:
+                    raise
+                fault = Interruption() if isinstance(error, click.Abort) else error
+                fault.show()
+                sys.exit(fault.exit_code)
+            if exits:
                 sys.exit(code if isinstance(code, int) else 0)
-            fault.show()
-            sys.exit(fault.exit_code)
+            return code
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section, with whole summaries."""

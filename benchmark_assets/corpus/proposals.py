@@ -38,7 +38,7 @@ from benchmark_assets.corpus.roles import (
     NOTHING,
     UNKNOWN,
     CellColumn,
-    Question,
+    FileQuestion,
     Roles,
     Stated,
     are_numbers,
@@ -260,7 +260,7 @@ def _versions(found: Sequence[FoundVersion], stated: Stated) -> ProposedKeys:
     }
     unread = {each.files: f"in {each.language or UNKNOWN}" for each in others if each.language != target}
     names = (source.files, *(each.files for each in others))
-    asked = Question(
+    asked = FileQuestion(
         f"All versions are in {source.language}: which is the source? {source.files} is read.", "source", names
     )
     questions = [asked] if others and not languages else []
@@ -268,7 +268,7 @@ def _versions(found: Sequence[FoundVersion], stated: Stated) -> ProposedKeys:
         alike = [each for each in others if plain(each.language) == plain(source.language)]
         if alike or source.language not in {*ANCIENT, *DISTANT}:
             possible = ", ".join(f"{each.files} ({each.language or UNKNOWN})" for each in others)
-            asked = Question(
+            asked = FileQuestion(
                 f"Is {source.files} ({source.language}) the source? Possible are also {possible}.", "source", names
             )
             questions = [asked] if "source" not in stated.roles.values() else []
@@ -317,7 +317,7 @@ def _line_by_line(files: Sequence[Path], stated: Stated) -> ProposedKeys | None:
     ]  # fmt: skip
     found = _by_languages("moses", source, [*dict.fromkeys(texts)], stated)
     asked = f"Is the source in {source}? The files are in {', '.join(languages)}."
-    return found if source in {*ANCIENT, *DISTANT} else found._replace(questions=[Question(asked)])
+    return found if source in {*ANCIENT, *DISTANT} else found._replace(questions=[FileQuestion(asked)])
 
 
 def _memory(path: Path) -> ProposedKeys:
@@ -360,7 +360,7 @@ class _Sheet(NamedTuple):
     columns: list[CellColumn]
     settings: dict[str, object]
     remarks: list[str]
-    questions: Sequence[Question] = ()
+    questions: Sequence[FileQuestion] = ()
     unread: Sequence[str] = ()
 
 
@@ -407,7 +407,7 @@ def _wide(path: Path, sheet: _Sheet) -> _Sheet:
             f"{heads_of[form.by]!r} says whose text a row of {heads_of[form.text]!r} is, and no column tells which "
             "rows belong together: add one with an id for each segment, or give each translation a column."
         )
-        return sheet._replace(questions=[Question(asked)])
+        return sheet._replace(questions=[FileQuestion(asked)])
     names, place, _ = table.found_heads(sheet.rows, (), sheet.found.heads)
     of_texts = [
         (number, [*cells, *[""] * (len(names) - len(cells))])
@@ -580,7 +580,7 @@ def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
     if unread := [*read.unread, *sheet.unread]:
         keys["ignore"] = unread
     asked = f"Is row {sheet.found.heads[0]} the row of heads? It is not read as text." if not sheet.found.sure else ""
-    sure = [Question(asked)] if asked else []
+    sure = [FileQuestion(asked)] if asked else []
     return ProposedKeys(
         "table", keys, {"language": language},
         {translator: {"language": tag} for translator, (_, tag) in read.translations.items()},

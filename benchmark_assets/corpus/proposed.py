@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from benchmark_assets.corpus.roles import Question
+from benchmark_assets.corpus.roles import FileQuestion
 
 UNSTATED = "unknown"
 """Licence of a text in a proposal."""
@@ -22,7 +22,7 @@ class ProposedKeys(NamedTuple):
     source: dict[str, str]
     references: dict[str, dict[str, str]]
     remarks: Sequence[str] = ()
-    questions: Sequence[Question] = ()
+    questions: Sequence[FileQuestion] = ()
     further: Sequence[str] = ()
     unread: Mapping[str, str] = {}
     samples: Mapping[str, Sequence[str]] = {}

@@ -25,7 +25,7 @@ from benchmark_assets.corpus.roles import (
     SOURCES,
     TRANSLITERATED,
     UNKNOWN,
-    Question,
+    FileQuestion,
     Stated,
     language_of,
     surnames,
@@ -77,7 +77,7 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     contents: dict[str, str] = {}
     heads: dict[str, str] = {}
     unread: dict[str, str] = {}
-    questions: list[Question] = []
+    questions: list[FileQuestion] = []
     for file in files:
         name = file.relative_to(root).as_posix() if root.is_dir() else file.name
         role = stated.roles.get(name)
@@ -85,7 +85,7 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
             unread[name] = reason
             if reason.startswith("perhaps"):
                 asked = f"Is {name} a human translation, or {reason}? It is not read."
-                questions.append(Question(asked, name, ("none", "translation")))
+                questions.append(FileQuestion(asked, name, ("none", "translation")))
             continue
         try:
             contents[name], asides = PROSE_READERS[LAYOUTS[file.suffix]].read(file)
@@ -104,7 +104,7 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     short = [each for each in found if each.length < LEAST * source.length and each.pattern not in stated.roles]
     for each in short:
         asked = f"{each.pattern} is much shorter than the source: a translation in parts? It is not read."
-        questions.append(Question(asked, each.pattern, ("none", "translation")))
+        questions.append(FileQuestion(asked, each.pattern, ("none", "translation")))
         unread[each.pattern] = "much shorter than the source"
     others = [each for each in found if each is not source and each not in short]
     alike = [each for each in others if plain(each.language) == plain(source.language)]
@@ -192,7 +192,7 @@ def _divisions(names: Sequence[str]) -> Iterator[dict[str, dict[str, str]]]:
                 yield divided
 
 
-def _source(found: Sequence[ProseVersion], stated: Stated, questions: list[Question]) -> ProseVersion:
+def _source(found: Sequence[ProseVersion], stated: Stated, questions: list[FileQuestion]) -> ProseVersion:
     """The version that is the source: in an ancient language, or else in one that is rather translated from."""
     if chosen := [each for each in found if stated.roles.get(each.pattern) == "source"]:
         return chosen[0]
@@ -208,7 +208,7 @@ def _source(found: Sequence[ProseVersion], stated: Stated, questions: list[Quest
     if rivals and len({plain(each.language) for each in found}) > 1:
         choices = ", ".join(f"{each.pattern} ({each.language})" for each in (source, *rivals))
         asked = f"Which file is the source? Possible are {choices}; {source.pattern} is read."
-        questions.append(Question(asked, "source", tuple(each.pattern for each in (source, *rivals))))
+        questions.append(FileQuestion(asked, "source", tuple(each.pattern for each in (source, *rivals))))
     return source
 
 

@@ -114,7 +114,7 @@ class CellColumn(NamedTuple):
     hidden: bool = False
 
 
-class Question(NamedTuple):
+class FileQuestion(NamedTuple):
     """A question about what a text is. `about` is `source` or the name of a column or file, and `choices` are the names
     among which the source is, or roles (`none`, `note`, `translation`); the first is how the text is read meanwhile.
     A question without choices is answered by changing the files or the description."""
@@ -126,7 +126,7 @@ class Question(NamedTuple):
 
 class Stated(NamedTuple):
     """What a person stated: the language of the translations ('' for the one with the most), and roles by the name of a
-    column or file: `source`, or those in `Question.choices`."""
+    column or file: `source`, or those in `FileQuestion.choices`."""
 
     into: str = ""
     roles: Mapping[str, str] = {}
@@ -159,7 +159,7 @@ class Roles(NamedTuple):
     translations: dict[str, tuple[str, str]]
     asides: dict[str, str]
     unread: dict[str, str]
-    questions: list[Question]
+    questions: list[FileQuestion]
 
 
 def is_number(cell: str) -> bool:
@@ -254,7 +254,7 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
     unread = {each.name: "empty" for each in columns if each.head and not any(map(str.strip, each.cells))}
     columns = [column for column in columns if any(map(str.strip, column.cells))]
     asides: dict[str, str] = {}
-    questions: list[Question] = []
+    questions: list[FileQuestion] = []
     texts, others = [], []
     models = [each for each in columns if not are_texts(each.cells) and MODELS.search(_first(each.cells).casefold())]
     for column in columns:
@@ -276,11 +276,11 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
         elif MAYBE_MODELS.search(head) and not SOURCES.intersection(words):
             unread[column.name] = "perhaps outputs of a model"
             asked = f"Is the column {column.head!r} by a model, or by a human translator? It is not read."
-            questions.append(Question(asked, column.name, ("none", "translation")))
+            questions.append(FileQuestion(asked, column.name, ("none", "translation")))
         elif GLOSSES.search(head):
             unread[column.name] = "perhaps a gloss"
             asked = f"Is the column {column.head!r} a gloss, or a human translation? It is not read."
-            questions.append(Question(asked, column.name, ("none", "translation")))
+            questions.append(FileQuestion(asked, column.name, ("none", "translation")))
         else:
             texts.append(column)
     languages = {column.name: language_of(column.cells, column.head) for column in texts}
@@ -313,18 +313,18 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
                         f"{source.head or source.name!r} and {column.head or column.name!r} are both in {language}: "
                     )
                     asked += "which is the source? The first is read."
-                    questions.append(Question(asked, "source", (source.name, column.name)))
+                    questions.append(FileQuestion(asked, "source", (source.name, column.name)))
             elif column.hidden:
                 unread[column.name] = "hidden"
                 asked = f"Is the hidden column {column.head!r} a translation? It is not read."
-                questions.append(Question(asked, column.name, ("none", "translation")))
+                questions.append(FileQuestion(asked, column.name, ("none", "translation")))
             else:
                 translations[column.name] = language
         translations = _into(translations, stated.into, unread)
     ids, cited = _ids(others, texts, source, questions)
     if source and len(ids) != 1 and _is_long(source.cells):
         asked = f"{source.head or source.name!r} repeats its texts, as if each translation had rows of its own: "
-        questions.append(Question(f"{asked}give each segment one row, and each translation a column."))
+        questions.append(FileQuestion(f"{asked}give each segment one row, and each translation a column."))
     for column in others:
         if column.name not in ids:
             reason = _reason(column)
@@ -341,7 +341,7 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
                  questions)  # fmt: skip
 
 
-def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: list[Question]) -> CellColumn | None:
+def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: list[FileQuestion]) -> CellColumn | None:
     """The column of the source."""
     if len(texts) < 2:
         return texts[0] if texts else None
@@ -381,13 +381,13 @@ def _source(texts: Sequence[CellColumn], languages: dict[str, str], questions: l
     return next((column for column in stated if column in first), first[0])
 
 
-def _which(text: str, read: CellColumn, others: Sequence[CellColumn]) -> Question:
+def _which(text: str, read: CellColumn, others: Sequence[CellColumn]) -> FileQuestion:
     """A question which column is the source."""
-    return Question(text, "source", (read.name, *(each.name for each in others if each is not read)))
+    return FileQuestion(text, "source", (read.name, *(each.name for each in others if each is not read)))
 
 
 def _notes(
-    columns: Sequence[CellColumn], source: CellColumn, languages: dict[str, str], questions: list[Question]
+    columns: Sequence[CellColumn], source: CellColumn, languages: dict[str, str], questions: list[FileQuestion]
 ) -> Iterator[str]:
     """Names of the columns with notes. Translations are as long as the source in each row, and share words."""
     rows = [at for at, cell in enumerate(source.cells) if cell.strip()]
@@ -402,7 +402,7 @@ def _notes(
         if named:
             if share >= 0.8 and like is not None and like > 0.6:
                 asked = f"Is {column.head!r} a translation? Its cells follow the source; they are kept as notes."
-                questions.append(Question(asked, column.name, ("note", "translation")))
+                questions.append(FileQuestion(asked, column.name, ("note", "translation")))
             yield column.name
         elif share < 0.5:
             if like is None or like <= 0.6:
@@ -411,13 +411,13 @@ def _notes(
                         f"{column.head or column.name!r} has text in {len(filled)} of {len(rows)} rows: notes, or a "
                     )
                     asked += "translation in parts? It is kept as notes."
-                    questions.append(Question(asked, column.name, ("note", "translation")))
+                    questions.append(FileQuestion(asked, column.name, ("note", "translation")))
                 yield column.name
         elif len(filled) >= 10 and like is not None and like < 0.2:
             asked = (
                 f"{column.head or column.name!r} does not follow the source: notes, or a translation? It is kept as "
             )
-            questions.append(Question(f"{asked}notes.", column.name, ("note", "translation")))
+            questions.append(FileQuestion(f"{asked}notes.", column.name, ("note", "translation")))
             yield column.name
 
 
@@ -476,7 +476,7 @@ def _into(translations: dict[str, str], into: str, unread: dict[str, str]) -> di
 
 
 def _ids(
-    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None, questions: list[Question]
+    others: Sequence[CellColumn], texts: Sequence[CellColumn], source: CellColumn | None, questions: list[FileQuestion]
 ) -> tuple[tuple[str, ...], list[CellColumn]]:
     """The columns that together name each row that has a source, and the columns of further citations."""
     if source is None:
@@ -508,7 +508,7 @@ def _ids(
                 f"{column.head or column.name!r} {problem}{IS_ID} Then correct these ids, give each segment one row, "
             )
             asked += f"and write `segment_id: {column.name}` below `columns`; as it is, the rows are numbered."
-            questions.append(Question(asked))
+            questions.append(FileQuestion(asked))
             break
     return (), [each for each in cited if each not in pages]
 
