@@ -95,7 +95,7 @@ class Commands(CommandGroup):
         exits = settings.pop("standalone_mode", True)
         with shown():
             try:
-                code = super().main(*args, standalone_mode=False, **settings)
+                code = super().main(*args, **{**settings, "standalone_mode": False})
             except (click.Abort, click.ClickException) as error:
                 if not exits:
                     raise
