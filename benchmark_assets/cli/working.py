@@ -179,6 +179,7 @@ def update(
         runs.forget(home.definitions, home.instance, anew)
     if scanning:
         runs.look(home.definitions, home.instance, corpora or None)
+    click.echo("scanned; `variorum stale` lists what has to be computed again")
     assets = of_references(home.definitions) if references else None
     scope = Scope(corpora=corpora or None, assets=assets, accepted=accept)
     runs.update(home.definitions, home.instance, scope, probe=probe)
@@ -193,6 +194,7 @@ def scan(corpora: tuple[str, ...], download: bool) -> None:
     if download:
         runs.download(home.definitions, home.instance, corpora or None)
     runs.look(home.definitions, home.instance, corpora or None)
+    click.echo("scanned; `variorum stale` lists what has to be computed again")
 
 
 @click.command()

@@ -345,8 +345,9 @@
     at("conflict").querySelector("button").focus();
   }
   async function recompute() {
+    if (busy) return say("still saving; press again");
     if (pending.size) return say("save the changes first");
-    if (busy || !shown.may) return;
+    if (!shown.may) return;
     busy = true;
     at("recompute").setAttribute("aria-disabled", true);
     say("recomputing what the corrections changed …");
