@@ -26,8 +26,8 @@ from benchmark_assets.people import assets as people
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.reporting.cards import cards
+from benchmark_assets.reporting.graph import numbered
 from benchmark_assets.reporting.plots import plots
-from benchmark_assets.reporting.start import numbered
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation

@@ -23,7 +23,7 @@ UMASK = "VARIORUM_UMASK"
 
 GENERATED = (
     "variorum.duckdb*", "*-snapshot.duckdb", "ledger.sqlite*", "dagster", "logs", "reports", "readers", "vectors",
-    "added", "before-*", ".restoring",
+    "live", "added", "before-*", ".restoring",
 )  # fmt: skip
 """Names in a home that was made before homes were private. Other files in its folder may be the user's own."""
 

@@ -14,7 +14,7 @@ import dagster as dg
 
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import dimensions
-from benchmark_assets.reporting.start import GROUPS, VIEWS, numbered
+from benchmark_assets.reporting.graph import GROUPS, VIEWS, numbered
 from resources import catalogue
 from resources.embedders import Embedder
 from resources.home import PROJECT

@@ -17,7 +17,8 @@ from benchmark_assets.benchmarks.parts import Added, RecipePart
 from benchmark_assets.benchmarks.recipe import ReadRecipe, UserFolder, find, read, shipped
 from benchmark_assets.benchmarks.writing import TODO, write_recipe
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import PATH, explained, explanations
+from benchmark_assets.cli.legends import explained, explanations
+from benchmark_assets.cli.words import PATH
 from benchmark_assets.corpus.languages import plain as shortest
 from benchmark_assets.pairwise.scores import OVERALL
 from benchmark_assets.reporting import exhibits, leaderboard

@@ -6,7 +6,8 @@ import click
 import polars as pl
 
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, explained, numbers
+from benchmark_assets.cli.legends import explained
+from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set

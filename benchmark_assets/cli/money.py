@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import costs
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import explained
+from benchmark_assets.cli.legends import explained
 from resources.errors import BadInput
 from resources.provider import corrections
 from resources.provider.provider import Provider

@@ -9,7 +9,7 @@ import click
 import polars as pl
 
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import explained
+from benchmark_assets.cli.legends import explained
 from benchmark_assets.corpus.human_work import notices
 from benchmark_assets.metrics import unmeasured
 from benchmark_assets.reporting import overview

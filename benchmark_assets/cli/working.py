@@ -16,7 +16,7 @@ from benchmark_assets.benchmarks.forecast import achieved
 from benchmark_assets.benchmarks.run_file import RunFile
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import explained, explanations
+from benchmark_assets.cli.legends import explained, explanations
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.metrics import unmeasured
 from benchmark_assets.people.answers import import_labels

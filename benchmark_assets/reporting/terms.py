@@ -39,7 +39,7 @@ TERMS = {
     "is none with fewer than five units.",
     "margin": "The largest difference in a measure that counts as none.",
     "cluster": "Models that a measure does not tell apart.",
-    "home": "The folder with everything that Variorum stores: `warehouse/`, or the folder that `VARIORUM_HOME` names.",
+    "home": "The folder with everything that Variorum stores; `VARIORUM_HOME` names it.",
     "stale": "A row whose inputs or method have changed since it was computed.",
 }
 """Each word and its meaning, in the order in which they are read."""

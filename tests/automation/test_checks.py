@@ -287,7 +287,7 @@ def test_problems_that_the_last_run_found_are_not_new(
     assert told() == (0, f"2 problems; the first: {first}")
 
 
-def test_only_outputs_with_a_drift_are_expected_in_triage(
+def test_outputs_with_and_without_a_drift_are_expected_in_triage(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
     without, untriaged = (f"model = 'alpha' AND passage = '{passage}'" for passage in PASSAGES[:2])
@@ -299,7 +299,7 @@ def test_only_outputs_with_a_drift_are_expected_in_triage(
     )
     result = execute(checks(built, "triage"), instance)
     assert {name: problems.splitlines()[2:] for name, problems in failed(result).items()} == {
-        "triage coverage": [f"| alpha | tiny | 2 | 1 | {PASSAGES[1]} |"],
+        "triage coverage": [f"| alpha | tiny | 3 | 2 | {PASSAGES[0]} |"],
     }
 
 

@@ -102,16 +102,18 @@ def test_a_dropped_table_is_read_after_one_click(browser: Browser, home: Path, t
     command = [VARIORUM, "open", str(tmp_path / "pons.xlsx")]
     env = environment(home, BROWSER="true")
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        assert process.stdout is not None
-        shown = browser.new_page()
-        shown.set_default_timeout(600_000)
-        shown.goto(process.stdout.readline().split()[0])
-        shown.get_by_label("which are read?").select_option("de")
-        shown.get_by_role("button", name="Import and read").click()
-        shown.wait_for_url("**/readers/pons/*/**")
-        shown.get_by_text(LA[0]).first.wait_for()
-        os.kill(process.pid, signal.SIGINT)
-        process.wait(60)
+        try:
+            assert process.stdout is not None
+            shown = browser.new_page()
+            shown.set_default_timeout(300_000)
+            shown.goto(process.stdout.readline().split()[0])
+            shown.get_by_label("which are read?").select_option("de")
+            shown.get_by_role("button", name="Import and read").click()
+            shown.wait_for_url("**/readers/pons/**/index.html*")
+            shown.get_by_text(LA[0]).first.wait_for()
+        finally:
+            os.kill(process.pid, signal.SIGINT)
+            process.wait(60)
     description = yaml.safe_load((tmp_path / "pons.yaml").read_text(encoding="utf-8"))
     assert {name: text["language"] for name, text in description["references"].items()} == {"Kern": "de"}
     assert (tmp_path / description["corrections"]).read_bytes() == b""

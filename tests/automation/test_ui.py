@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from benchmark_assets.reporting.start import VIEWS, View
+from benchmark_assets.reporting.graph import VIEWS, View
 from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.automation.dagster_ui import Ui, serving
 from tests.processes import free_port, here, until, variorum

@@ -66,9 +66,9 @@ def test_a_faulty_description_is_told_by_file_and_key(
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize("name", ["missing.yaml", "."])
-def test_a_description_that_cannot_be_opened_is_told_by_path(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadInput, match="cannot be read") as caught:
+@pytest.mark.parametrize(("name", "problem"), [("missing.yaml", "cannot be read"), (".", "holds texts, and does not")])
+def test_a_description_that_cannot_be_opened_is_told_by_path(tmp_path: Path, name: str, problem: str) -> None:
+    with pytest.raises(BadInput, match=problem) as caught:
         load(tmp_path / name)
     assert caught.value.where == str(tmp_path / name)
 

@@ -20,9 +20,9 @@ from starlette.applications import Starlette
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.webserver import application, listener
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.reporting.graph import VIEWS
 from benchmark_assets.reporting.reader.serving import LOCAL
 from benchmark_assets.reporting.served import ServedHome
-from benchmark_assets.reporting.start import VIEWS
 from resources import journal
 from resources.errors import RunFailedError
 from resources.home import PROJECT

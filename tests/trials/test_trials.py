@@ -52,7 +52,7 @@ ADDITIONS = {
     ),
     "form": Addition(
         {"direct.py": "benchmark_assets/people"}, (Line(FORMS, "LABEL_FORM, ESA_FORM", "direct.DIRECT_FORM, "),),
-        (Line(FORMS, "from benchmark_assets.people.mqm", "from benchmark_assets.people import direct\n"),),
+        (Line(FORMS, "from benchmark_assets.people.controls", "from benchmark_assets.people import direct\n"),),
     ),
     "study": Addition(
         {"register.py": "benchmark_assets/pairwise", "register.yaml": "warehouse/schema"},
