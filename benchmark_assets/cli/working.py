@@ -51,7 +51,7 @@ def demo() -> None:
     program = "variorum" if INSTALLED else ".venv/bin/variorum"
     click.echo(f"  {program} ui                              the same tables and every passage in Dagster")
     click.echo(f"  {program} reader READER sample            the passages in a browser")
-    click.echo(f"  {program} new corpus NAME --from FILE     a text of your own")
+    click.echo(f"  {program} open FILE                       a text of your own, or a folder")
     click.echo(f"Everything is stored in {home_folder()}.")
 
 

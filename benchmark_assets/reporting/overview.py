@@ -79,7 +79,7 @@ def next_steps(of_corpora: pl.DataFrame, of_models: pl.DataFrame, unread_tasks: 
     if of_corpora.is_empty():
         yield "variorum demo                             evaluate the sample corpora"
         yield "variorum add                              list benchmarks that one command adds"
-        yield "variorum new corpus NAME --from FILE      begin with a text of your own"
+        yield "variorum open FILE                        begin with a text of your own, or a folder"
         return
     if len(names := of_corpora.filter(pl.col("passages") > 0, selected=0, waiting=0)["corpus"]):
         yield f"variorum trace {names[0]}    filters leave out all passages{_also(names)}; change `filters`"
