@@ -77,6 +77,8 @@ def test_the_room_of_dagsters_storages_lists_the_internals_that_they_use() -> No
     assert {module: set(re.split(r",\s+", names)) for module, names in lines} == used
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_ten_rows_of_a_spreadsheet_become_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("fables.csv").write_text(FABLES, encoding="utf-8")

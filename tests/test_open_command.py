@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.corpus.forms import LA, VALE, joined, placed, text
 from tests.processes import VARIORUM, begin, here
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_prose_is_opened_with_answers_in_the_terminal_and_kept_as_it_is_later(home: Path, tmp_path: Path) -> None:
     files = {"latin.txt": joined(LA, 4, 8), "english.txt": joined(VALE, 3, 6, 9)}
     placed({f"pons/{name}": text(*paragraphs) for name, paragraphs in files.items()})(tmp_path)
