@@ -104,7 +104,7 @@ def _import(home: Deployment, place: Path, opening: Opening) -> list[str]:
             if not corrections.exists():
                 whole_files.hand_over(corrections, "")
             whole_files.hand_over(path, text)
-            click.echo(f"{path}: written; edit it, then run `variorum import corpus {path}`")
+            click.echo(f"{path}: written; write the texts' licences into it before you pass on a page or a package")
         names.append(taken_in(home, path, accept=False))
     return names
 

@@ -126,6 +126,7 @@ def works(place: Path) -> dict[str, Path]:
         return {}
     whole = list(languages)
     common = Path(commonpath(whole))
+    common = common.parent if common in whole else common  # a work may have another in a subfolder
     return {path.relative_to(common).with_suffix("" if path.is_file() else path.suffix).as_posix(): path
             for path in whole}  # fmt: skip
 

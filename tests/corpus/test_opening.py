@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmark_assets.corpus.opening import ALL, MOST, Opening, opened
+from benchmark_assets.corpus.opening import ALL, MOST, Opening, opened, works
 from resources.errors import BadInput
 from tests.corpus.forms import DE, FORMS, LA, NO, PERSEUS, STONE, VALE, Form, columns, joined, placed, separated, text
 
@@ -98,3 +98,9 @@ def test_works_below_a_clone_are_described_beside_it(tmp_path: Path) -> None:
     assert yaml.safe_load(opening.description)["root"] == "clone/data/phi9001/phi002"
     with pytest.raises(BadInput, match="choose one of phi001, phi002, or all"):
         opened(tmp_path / "clone", {"work": "phi003"})
+
+
+def test_a_work_may_have_another_in_a_subfolder(tmp_path: Path) -> None:
+    table = separated(columns(["No", "Latin", "Vale"], NO, LA, VALE))
+    placed({"x/pons.csv": table, "x/y/via.csv": table})(tmp_path / "all")
+    assert list(works(tmp_path / "all")) == ["x", "x/y"]

@@ -120,7 +120,8 @@ def _translators(basis: Evidence) -> Iterator[str]:
     rows = basis.board.filter(kind="human").drop_nulls(SIMILARITY).sort(SIMILARITY, "system")
     if len(rows) > 1:
         (least, farthest), *_, (most, nearest) = rows.select(*cells("leaderboard", SIMILARITY), "system").rows()
-        yield f"Similarity of a translator to the closest other one: from {least} ({farthest}) to {most} ({nearest})."
+        range_ = f"from {least} ({farthest}) to {most} ({nearest})" if least != most else f"{least} for each"
+        yield f"Similarity of a translator to the closest other one: {range_}."
 
 
 def _missing(basis: Evidence) -> Iterator[str]:
@@ -206,10 +207,10 @@ def _no_models(basis: Evidence) -> Iterator[str]:
 def _few_translators(basis: Evidence) -> Iterator[str]:
     """What one or two references do not show."""
     most = max(basis.board.filter(kind="model")["mean_references"].drop_nulls(), default=None)
-    if most is not None and most < 2:
+    if most is not None and most < 1.5:
         yield (
             "How far people are from each other, and so whether a distance is large: this takes two complete "
-            f"references of a passage, and outputs are compared with {most:.0f}."
+            "references of a passage, and most outputs are compared with one."
         )
     elif most is not None and most < 3:
         yield (
