@@ -5,6 +5,7 @@ Not here: Dagster's web server and daemon (automation.dagster_ui).
 
 import logging
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +22,9 @@ from benchmark_assets.cli import main
 from resources.home import PROJECT
 
 VARIORUM = str(Path(sys.executable).with_name("variorum"))
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+"""The browser for tests of pages; None if there is none."""
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

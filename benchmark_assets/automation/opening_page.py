@@ -52,7 +52,6 @@ class OpeningPage:
         """The addresses of the page. Starlette calls them in threads."""
         return Starlette(
             routes=[
-                Route("/", lambda _: RedirectResponse(ADDRESS)),
                 Route(ADDRESS, self._show),
                 Route(f"{ADDRESS}import", self._import, methods=["POST"]),
                 Route(f"{ADDRESS}progress", self._state),

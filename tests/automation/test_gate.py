@@ -2,7 +2,6 @@
 shows nothing; what our pages and programs send passes."""
 
 import json
-import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,13 +29,11 @@ from benchmark_assets.automation.webserver import application, hosts, listener
 from benchmark_assets.reporting.served import ServedHome
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.errors import BadInput
-from resources.provider.provider import Provider
-from resources.provider.registry import default_path
 from tests.automation.dagster_ui import serving
-from tests.processes import free_port, until
+from tests.processes import CHROMIUM, free_port, until
 from tests.support import copy_finished, write_corpus
+from tests.systems import provider
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 ALLOWED = "variorum.example"
 JSON = {"Content-Type": "application/json"}
 FOREIGN = {"Origin": "http://evil.example"}
@@ -157,8 +154,7 @@ def served(
 ) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("gate")
     warehouse = DuckDBWarehouse(path=str(folder / "variorum.duckdb"))
-    provider = Provider(registry_path=str(default_path()), ledger_path=str(folder / "ledger.sqlite"))
-    home = ServedHome(warehouse, provider, private=False)
+    home = ServedHome(warehouse, provider(folder), private=False)
     instance, pages = dagster_pages
     with listening_with(lambda names: application(pages, home, names)) as port:
         yield Served(instance, port)

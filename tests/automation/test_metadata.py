@@ -18,12 +18,11 @@ from benchmark_assets.reporting import drawings
 from resources import catalogue
 from resources.warehouse import Warehouse
 from tests.automation.dagster_ui import Ui, serving
-from tests.processes import free_port, variorum
+from tests.processes import CHROMIUM, free_port, variorum
 from tests.support import MODELS, SPARSE, run
 
 pytestmark = pytest.mark.usefixtures("drawn")
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 
 WITHOUT = {
     "near_duplicate": "names pairs of passages, and the funnel counts them",

@@ -1,7 +1,6 @@
 """The page of `variorum open`, in a browser: what was taken for what, questions, the import, the reader."""
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -19,13 +18,11 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmark_assets.automation import webserver
 from benchmark_assets.automation.opening_page import ADDRESS, OpeningPage
 from benchmark_assets.reporting.served import ServedHome
-from resources.provider.provider import Provider
-from resources.provider.registry import default_path
 from resources.warehouse import Warehouse
 from tests.corpus.forms import FORMS, LA, VALE, columns, placed, separated
-from tests.processes import VARIORUM, environment
+from tests.processes import CHROMIUM, VARIORUM, environment
+from tests.systems import provider
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 ROWS = columns(["", "Latin", "Latin B", "text"], range(1, 13), LA, [line.upper() for line in LA], VALE)
 
 
@@ -44,8 +41,7 @@ def served(page: OpeningPage, warehouse: Warehouse) -> Iterator[str]:
     """The address of a page, behind the gate, with nobody who imports."""
     with webserver.listener("127.0.0.1", 0, private=False) as listening:
         names = webserver.hosts("127.0.0.1", listening, ())
-        provider = Provider(registry_path=str(default_path()), ledger_path=str(warehouse.folder / "ledger.sqlite"))
-        home = ServedHome(warehouse, provider, private=False)
+        home = ServedHome(warehouse, provider(warehouse.folder), private=False)
         application = webserver.application(page.application(), home, names)
         server = uvicorn.Server(uvicorn.Config(application, log_level="warning"))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -5,7 +5,6 @@ has the demo, too.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -16,12 +15,11 @@ from playwright.sync_api import Page, sync_playwright
 from benchmark_assets.reporting.graph import VIEWS, View
 from resources.duckdb_warehouse import DuckDBWarehouse
 from tests.automation.dagster_ui import Ui, serving
-from tests.processes import free_port, here, until, variorum
+from tests.processes import CHROMIUM, free_port, here, until, variorum
 from tests.support import PASSAGES, copy_finished, edit_segment, write_corpus
 
 SCREENSHOTS = os.environ.get("VARIORUM_SCREENSHOTS")
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 
 pytestmark = [
     pytest.mark.proof,

@@ -6,7 +6,6 @@ Not here: the steps (guide).
 import os
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +20,7 @@ from typing import Self
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.guides.guide import Commands, File, Page, Step
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+from tests.processes import CHROMIUM
 
 LONGEST = 900
 """Seconds that a command may take on a busy machine."""

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from resources import locks
-from tests.guides.following import CHROMIUM, FailedStepError, Journey, Shell, first_missing
+from tests.guides.following import FailedStepError, Journey, Shell, first_missing
 from tests.guides.guide import GUIDES, Command, Commands, Guide, faulty, read
+from tests.processes import CHROMIUM
 from tests.provider.server import serve
 
 ENDPOINTS: dict[str, tuple[int, dict[str, Any]]] = {

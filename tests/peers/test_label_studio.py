@@ -18,8 +18,7 @@ from resources.warehouse import Warehouse
 from tests.peers.environments import Peer
 from tests.people.test_controls import PASSAGES, TEXTS, drawn
 from tests.people.test_sample import put_outputs
-from tests.processes import free_port, started
-from tests.reporting.reader.conftest import CHROMIUM
+from tests.processes import CHROMIUM, free_port, started
 
 __all__ = ["drawn"]
 

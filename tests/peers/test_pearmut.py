@@ -17,8 +17,7 @@ from resources.warehouse import Warehouse
 from tests.peers.environments import Peer
 from tests.people.test_controls import drawn
 from tests.people.test_errors import judged
-from tests.processes import free_port, started
-from tests.reporting.reader.conftest import CHROMIUM
+from tests.processes import CHROMIUM, free_port, started
 
 __all__ = ["drawn"]
 

@@ -16,8 +16,7 @@ from playwright.sync_api import sync_playwright
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.home import PROJECT
 from tests.automation.dagster_ui import serving
-from tests.processes import free_port, until
-from tests.reporting.reader.conftest import CHROMIUM
+from tests.processes import CHROMIUM, free_port, until
 
 PEER = "dagster-webserver"
 pytestmark = pytest.mark.peer

@@ -12,12 +12,10 @@ from benchmark_assets.automation.webserver import application
 from benchmark_assets.reporting.reader.serving import LOCAL
 from benchmark_assets.reporting.served import ServedHome
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.provider.provider import Provider
-from resources.provider.registry import default_path
+from tests.systems import provider
 
 if __name__ == "__main__":
     home, port = Path(sys.argv[1]), int(sys.argv[2])
-    provider = Provider(registry_path=str(default_path()), ledger_path=str(home / "ledger.sqlite"))
-    served = ServedHome(DuckDBWarehouse(path=str(home / "variorum.duckdb")), provider, private=False)
+    served = ServedHome(DuckDBWarehouse(path=str(home / "variorum.duckdb")), provider(home), private=False)
     pages = Starlette(routes=[Route("/{path:path}", lambda _: PlainTextResponse("a page of Dagster"))])
     uvicorn.run(application(pages, served, LOCAL), port=port, log_level="warning")

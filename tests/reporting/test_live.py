@@ -1,7 +1,6 @@
 """The live page, the report and the start page over HTTP, while evaluations run and afterwards."""
 
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,14 +26,12 @@ from resources import journal
 from resources.errors import RunFailedError
 from resources.home import PROJECT
 from resources.provider.provider import Provider
-from resources.provider.registry import default_path
 from resources.warehouse import Replacement, Warehouse
-from tests.processes import environment, free_port, started
+from tests.processes import CHROMIUM, environment, free_port, started
 from tests.provider.server import Server
 from tests.reporting.reader.world import CLOSED, CORPUS, build
 from tests.support import CORE, PASSAGES, LetterEmbedder, write_registry
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+from tests.systems import provider
 
 
 def got(address: str) -> httpx.Response:
@@ -113,8 +110,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 
 
 def served_home(warehouse: Warehouse, private: bool = False) -> ServedHome:
-    provider = Provider(registry_path=str(default_path()), ledger_path=str(warehouse.folder / "ledger.sqlite"))
-    return ServedHome(warehouse, provider, private)
+    return ServedHome(warehouse, provider(warehouse.folder), private)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """A browser without a network and without a window, on readers of a small corpus."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +8,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
 from resources.warehouse import Warehouse
+from tests.processes import CHROMIUM
 from tests.reporting.reader.world import CORPUS, build
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 
 
 @pytest.fixture(scope="package")

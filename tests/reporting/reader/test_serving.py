@@ -22,10 +22,9 @@ from benchmark_assets.reporting.reader.writing import write_reader
 from benchmark_assets.reporting.served import ServedHome
 from resources.errors import BadInput
 from resources.folders import PRIVATE
-from resources.provider.provider import Provider
-from resources.provider.registry import default_path
 from resources.warehouse import Replacement, Warehouse
 from tests.reporting.reader.world import CLOSED, CORPUS, build
+from tests.systems import provider
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +57,7 @@ def client(own: Warehouse) -> Iterator[httpx.Client]:
 def served(warehouse: Warehouse, private: bool, read_only: bool = False) -> Iterator[httpx.Client]:
     """A client of a server, at whose other addresses there is one page in place of Dagster's."""
     pages = Starlette(routes=[Route("/{path:path}", lambda _: PlainTextResponse("a page of Dagster"))])
-    provider = Provider(registry_path=str(default_path()), ledger_path=str(warehouse.folder / "ledger.sqlite"))
-    served_home = ServedHome(warehouse, provider, private, read_only)
+    served_home = ServedHome(warehouse, provider(warehouse.folder), private, read_only)
     server = uvicorn.Server(uvicorn.Config(application(pages, served_home, LOCAL), log_level="warning"))
     with listener("127.0.0.1", 0, private) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})

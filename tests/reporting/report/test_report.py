@@ -1,7 +1,6 @@
 """The report in a browser that has no network: what is drawn, sorted, read aloud, and what no text can do to it."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,9 +18,9 @@ from benchmark_assets.reporting.report.writing import write_gallery
 from benchmark_assets.reporting.terms import TERMS
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
+from tests.processes import CHROMIUM
 from tests.reporting.report.made import BANDS, MEASURES, SECRET, SIGNATURE, SLICES, TRANSLATORS, benchmark, made, put
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
 
 HOSTILE = [
