@@ -114,7 +114,7 @@ def _tasks(home: Deployment) -> Iterator[str]:
 def stale(corpora: tuple[str, ...], every: bool) -> None:
     """List stale partitions with reasons and estimated costs. Computes nothing and asks no model.
 
-    With CORPORA, list only those of these corpora and tasks, and the tables about all corpora.
+    With CORPORA, list only partitions of these corpora and tasks, and of tables about all corpora.
     """
     from benchmark_assets.automation.due import EVERYTHING, Scope, due, following, order
     from benchmark_assets.benchmarks.parts import added
