@@ -199,8 +199,9 @@ def _refuse(work: Path, found: ProposedKeys) -> None:
     left = "; ".join(f"{name} is not read: {why}" for name, why in found.unread.items())
     alike = [name for name, why in found.unread.items() if why.endswith("as the source")]
     if alike or language in MODERN:
-        problem = f"has texts only in {language}{f' ({left})' if left else ''}: a source and its translations differ"
-        raise BadInput(work, "", problem, "add the source in its own language, as a column or a file")
+        problem = f"has texts only in {language}, so that either the source or its translations are missing"
+        remedy = "add the text in the other language, as a column or a file"
+        raise BadInput(work, "", f"{problem}{f' ({left})' if left else ''}", remedy)
     problem = f"has a source in {language} and no translation{f' ({left})' if left else ''}"
     raise BadInput(work, "", problem, f"{REMEDY}; {WITHOUT}")
 

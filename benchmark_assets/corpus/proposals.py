@@ -20,12 +20,12 @@ from benchmark_assets.corpus.heads import FoundHeads, heads
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.long_form import is_constant, long_form
 from benchmark_assets.corpus.proposed import ROWS, UNSTATED, ProposedKeys
+from benchmark_assets.corpus.proposed_beside import has_table, with_others
 from benchmark_assets.corpus.proposed_prose import proposed_prose, translators
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.files import visible as visible_files
 from benchmark_assets.corpus.readers.paragraphs import LAYOUTS
-from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.corpus.readers.table import found_heads
 from benchmark_assets.corpus.roles import (
@@ -48,7 +48,6 @@ from benchmark_assets.corpus.roles import (
     language_of,
     repeated,
     roles,
-    translator_name,
 )
 from benchmark_assets.corpus.versions import BY_ENDING, NO_TEXT, FoundVersion, versions
 from resources.errors import BadInput, meant
@@ -105,7 +104,8 @@ def described(path: Path, name: str, found: ProposedKeys, planted: bool = True) 
         if planted and len(found.references) > 1:
             lines.append("sensitivity: {passages: 12}  # errors planted in these show what scores find in this corpus")
     else:
-        lines.append("target: en  # no translation was found: models translate into this language")
+        target = UNKNOWN if plain(found.source.get("language", UNKNOWN)) == "en" else "en"
+        lines.append(f"target: {target}  # no translation was found: write the language into which models translate")
     return "\n".join(lines) + "\n"
 
 
@@ -132,16 +132,17 @@ def look(path: Path, stated: Stated = NOTHING) -> ProposedKeys:
         if path.is_symlink():
             raise BadInput(path, "", "is a link to a file that does not exist", "correct the link, or restore the file")
         raise BadInput(path, "", f"does not exist{meant(path)}", "check the path")
-    if several := versions(path):
-        return _versions(several, stated)
+    several = versions(path)
     if path.is_dir():
-        return _folder(path, stated)
+        return with_others(path, _versions(several, stated) if several else _folder(path, stated), stated)
+    if several:
+        return _versions(several, stated)
     ending = path.suffix.casefold()
     if ending != path.suffix:
         raise BadInput(path, "", f"ends in {path.suffix!r}", f"rename it, so that it ends in {ending!r}")
     if ending == ".jsonl" and (found := _records(path)):
         return found
-    if ending in table.SINGLE and (ending not in LAYOUTS or _has_table(path)):
+    if ending in table.SINGLE and (ending not in LAYOUTS or has_table(path)):
         return _table(path, stated)
     if ending == ".xml":
         return ProposedKeys("tei", {}, {"language": _tei_language(path)}, {})
@@ -168,10 +169,16 @@ def _folder(path: Path, stated: Stated) -> ProposedKeys:
         by_ending.setdefault(file.suffix, []).append(file)
     if ".xml" in by_ending:
         return _editions(path, by_ending[".xml"], stated)
-    words = [file for file in by_ending.get(grid.WORD, []) if _has_table(file)]
+    words = [file for file in by_ending.get(grid.WORD, []) if has_table(file)]
     of_tables = [file for file in files if file.suffix in table.ENDINGS and file.suffix != grid.WORD]
     if tables := of_tables or words:
-        return _with_prose(path, _tables(path, tables, stated), tables, files)
+        found = _tables(path, tables, stated)
+        prose = [file for file in files if file.suffix in LAYOUTS and file not in tables]
+        if found.references or not prose or found.source["language"] not in MODERN:
+            return found
+        found = proposed_prose(path, prose, stated)
+        why = "a table with a translation alone; save it as .txt, or write the source beside it"
+        return found._replace(unread={**found.unread, **{file.relative_to(path).as_posix(): why for file in tables}})
     for ending in grid.RECORDS:
         if not (records := by_ending.get(ending)) or (ending == ".jsonl" and _records(records[0])):
             continue
@@ -197,16 +204,6 @@ def _folder(path: Path, stated: Stated) -> ProposedKeys:
         problem,
         f"give files that end in {', '.join((*table.ENDINGS, '.txt', '.epub', '.jsonl', '.xml', '.tmx'))}",
     )
-
-
-def _has_table(path: Path) -> bool:
-    """Whether a plain text or a Word document is a table."""
-    if path.suffix == ".txt":
-        return grid.is_table(path)
-    try:
-        return path.suffix == grid.WORD and bool(grid.lines(path))
-    except BadInput:  # the reader of prose reports what cannot be read
-        return False
 
 
 def _plain_tables(folder: Path, paths: Sequence[Path], stated: Stated) -> ProposedKeys | None:
@@ -532,32 +529,6 @@ def _cells(sheet: _Sheet) -> list[Sequence[str]]:
     return [each.cells for each in sheet.columns]
 
 
-def _with_prose(folder: Path, found: ProposedKeys, tables: Sequence[Path], files: Sequence[Path]) -> ProposedKeys:
-    """Add the files of prose beside tables: translations that will be aligned."""
-    layouts = {reader.ending: layout for layout, reader in PROSE_READERS.items() if layout in ("text", "docx", "epub")}
-    references, unread = dict(found.references), dict(found.unread)
-    source = plain(found.source["language"])
-    for file in files:
-        if file.suffix not in layouts or NO_TEXT.search(file.stem.casefold()):
-            continue
-        place = file.relative_to(folder).as_posix()
-        document = next(
-            (name for name in sorted((slug(t.stem) for t in tables), key=len, reverse=True) if name in place), ""
-        )
-        pattern = place.replace(document, "{document}") if document and len(tables) > 1 else place
-        translator = translator_name(
-            re.sub(rf"\b{re.escape(document)}\b" if document else "$^", " ", place.removesuffix(file.suffix))
-        )
-        content, _ = PROSE_READERS[layouts[file.suffix]].read(file)
-        language = language_of([content])
-        if plain(language) == source:
-            unread[place] = f"in {language}, as the source"
-        else:
-            keys = {"language": language, "layout": layouts[file.suffix], "files": pattern}
-            references.setdefault(translator, keys)
-    return found._replace(references=references, unread=unread)
-
-
 def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
     """The keys for a table whose columns have these roles."""
     if read.source is None:
@@ -586,6 +557,7 @@ def _proposed(path: Path, read: Roles, sheet: _Sheet) -> ProposedKeys:
         {translator: {"language": tag} for translator, (_, tag) in read.translations.items()},
         sheet.remarks, [*sure, *sheet.questions, *read.questions], list(dict.fromkeys(_languages_of(read))),
         {**read.unread, **dict.fromkeys(sheet.unread, "varies with the translator")}, _samples(sheet.columns),
+        sum(len(cell) for each in sheet.columns if each.name == source for cell in each.cells),
     )  # fmt: skip
 
 

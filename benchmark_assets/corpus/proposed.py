@@ -15,7 +15,7 @@ ROWS = 5
 class ProposedKeys(NamedTuple):
     """What files seem to contain: keys of the description, of its source, and of each reference; remarks; questions
     where two readings are possible; further languages of translations; columns and files that are not read, with the
-    reason; some texts of columns and files."""
+    reason; some texts of columns and files; and the number of characters of the source, 0 if it was not counted."""
 
     layout: str
     keys: dict[str, object]
@@ -26,3 +26,4 @@ class ProposedKeys(NamedTuple):
     further: Sequence[str] = ()
     unread: Mapping[str, str] = {}
     samples: Mapping[str, Sequence[str]] = {}
+    length: int = 0

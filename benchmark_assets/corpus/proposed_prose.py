@@ -99,7 +99,7 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
         reasons = "; ".join(f"{name} is not read: {why}" for name, why in unread.items())
         raise BadInput(root, "", f"contains no text ({reasons})", "give the source and its translations")
     if len(found) == 1:
-        _check_languages(root, next(iter(texts.values())))
+        check_languages(root, next(iter(texts.values())))
     source = _source(found, stated, questions)
     short = [each for each in found if each.length < LEAST * source.length and each.pattern not in stated.roles]
     for each in short:
@@ -128,7 +128,7 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     return ProposedKeys("paragraphs", {}, keys, references, (), questions, further, unread, samples)
 
 
-def _check_languages(path: Path, text: str) -> None:
+def check_languages(path: Path, text: str) -> None:
     """Raise BadInput if the only text has paragraphs in two languages, as where a translation stands below each."""
     seen = [identified(each) for each in re.split(r"\n+", text)[:200]]
     counts = Counter(each.tag for each in seen if each and each.reliable)

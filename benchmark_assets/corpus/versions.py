@@ -42,6 +42,9 @@ BESIDE = frozenset([".css", ".gif", ".ico", ".jpeg", ".jpg", ".js", ".md", ".png
 NO_TEXT = re.compile(r"readme|licen[cs]e|copying|changelog")
 """Names of files beside texts that are no texts."""
 
+OF_FORMS = {"cbeta": "lzh", "kanripo": "lzh", "tei-milestones": ""}
+"""Languages of forms that state none, or another one: 84000's translations have titles in Tibetan. '' if unknown."""
+
 BY_ENDING = ("docx", "epub", "html", "numbered-text")
 """Forms without a sign, whose files are of the form if they have numbers, and no other texts lie beside them."""
 
@@ -124,7 +127,7 @@ def _repeats(files: Sequence[Path], form: str) -> bool:
 
 def _version(form: str, name: str, pattern: str, files: Sequence[Path]) -> FoundVersion:
     stated = re.search(r'"actualLanguage": *"(\w+)"|xml:lang="(\w+)"', _beginning(files[0]))
-    language = plain(stated[1] or stated[2]) if stated else ""
+    language = OF_FORMS.get(form, plain(stated[1] or stated[2]) if stated else "")
     sample = ""
     for file in files[:3]:
         try:

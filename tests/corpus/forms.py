@@ -255,6 +255,25 @@ PERSEUS = {
     "README.md": text("A clone."), "LICENSE.txt": text("CC BY-SA"),
 }  # fmt: skip
 
+AOZORA = f"""橋のはなし
+春野花子
+
+{"-" * 55}
+【テキスト中に現れる記号について】
+
+《》：ルビ
+（例）橋《はし》
+{"-" * 55}
+
+［＃３字下げ］一［＃「一」は中見出し］
+
+　川《かわ》のほとりに大工《だいく》がいた。橋の上に立って水を見た。
+　隣の人は笑って何も言わなかった。
+　三日目に狼が来たが、火を見て森へ帰った。
+
+底本：「橋の本」春文庫、春社
+入力：山田"""
+
 FORMS = [
     # tables
     Form("plain.csv", separated(columns(["No", "Latin", "Vale", "Stone"], NO, LA, VALE, STONE)), "la", TWO),
@@ -404,7 +423,35 @@ FORMS = [
     Form("tables", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)),
          "via.xlsx": workbook(S=columns(["v", "Text", "Stone", "Kern"], VERSES, LA, STONE, DE))}),
          works=["pons", "via"]),
+    # prose beside other forms
+    Form("osis_and_prose", placed({"pons.xml": osis("la", LA), "vale.txt": text(*joined(VALE, 4, 8))}), "la",
+         {"vale": "en"}),
+    Form("usfm_and_word", placed({"A0-XXA.usfm": usfm("XXA", LA), "Vale 1911.docx": word(*joined(VALE, 4, 8))}), "la",
+         {"vale": "en"}),
+    Form("books_and_prose", placed({**{f"A{n}-{book}.usfm": usfm(book, LA[n * 6 : n * 6 + 6]) for n, book in
+         enumerate(("XXA", "XXB"))}, **{f"{book}_vale.txt": text(*joined(VALE[n * 6 : n * 6 + 6], 3)) for n, book in
+         enumerate(("XXA", "XXB"))}, "stone.txt": text(*joined(STONE, 3))}), "la", {"vale": "en"}),
+    Form("tei_and_prose", placed({"pons.xml": tei("lat", LA), "vale.txt": text(*joined(VALE, 4, 8))}), "la",
+         {"vale": "en"}),
+    Form("kanripo_and_prose", placed({"KR9x0001_001.txt": text("# -*- mode: mandoku-view -*-", "#+TITLE: 橋書",
+         "<pb:KR9x0001_WYG_001-1a>¶", *(f"{line}¶" for line in LZH), gap="\n"), "vale.txt": text(" ".join(GREEK)),
+         "Readme.org": text("#+TITLE: 橋書")}), "lzh", {"vale": "en"}, 1),
+    Form("aozora_and_prose", placed({"hashi.txt": text(AOZORA, encoding="cp932"),
+         "vale.txt": text(" ".join(GREEK))}), "ja", {"vale": "en"}, 4),
+    Form("unrelated", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)), "both.docx": word(
+         *(each for pair in zip(LA, STONE, strict=True) for each in pair)), "list.docx": word(rows=columns(
+         ["word", "meaning", "note"], *[[line.split()[at] for line in VALE[:9]] for at in range(3)])),
+         "long.txt": text(*VALE * 40)}), "la", {"vale": "en"}),
     # refused
+    Form("osis_and_table", placed({"pons.xml": osis("la", LA), "vale.csv": separated(columns(["No", "Vale"], NO,
+         VALE))}), refused="a table cannot be read beside this form"),
+    Form("prose_and_old_word", placed({"latin.txt": PROSE["latin.txt"], "vale.doc": text(*VALE)}),
+         refused=".doc files are not read; save it as .docx or .txt"),
+    Form("table_of_translation", placed({"latin.txt": PROSE["latin.txt"], "vale.csv": separated(columns(["No", "Vale"],
+         NO, VALE))}), refused="write the source beside it"),
+    Form("tibetan_titles.xml", text('<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><idno>84000</idno><title '
+         'xml:lang="bo">x</title></teiHeader><text><body>', *(f'<milestone n="{n}"/><p>{line}</p>' for n, line in
+         enumerate(VALE, 1)), "</body></text></TEI>"), refused="only in en"),
     Form("interleaved.txt", text(*(each for pair in zip(LA, VALE, strict=True) for each in pair)),
          refused="put source and translation into two files"),
     Form("windows", placed({"latin.txt": text(*joined(LA, 4, 8)), "kern.txt": text(*joined(DE, 3, 6),

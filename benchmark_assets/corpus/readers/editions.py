@@ -158,7 +158,12 @@ def _editions(
 
     source = edition(path, name, has_levels)
     if not source.units:
-        raise BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")
+        raise BadInput(
+            path,
+            "",
+            "contains no numbered segments",
+            "give its segments an `xml:id` or `n`, or its text as .txt: paragraphs are read then",
+        )
     editions = {
         translator: edition(file, name, lambda cited: bool(_shared_depth(source, cited)))
         for translator, file in files.items()
