@@ -8,11 +8,19 @@ import yaml
 from tests.corpus.forms import LA, VALE, joined, placed, text
 from tests.processes import VARIORUM, begin, here
 
+UNRELATED = """Boil two litres of salted water, and add the dried beans that have been soaked since yesterday.
+Chop onions, celery and a clove of garlic; fry everything gently until the kitchen smells sweet.
+Taxes on olive oil were lowered in 1973, although exports to Canada had never been smaller.
+
+Our engine failed near the harbour of Lisbon, so the captain telephoned the insurance company.
+Seventeen students passed the examination in chemistry; the others may try again in October.
+Please return all library books before the holidays.""".splitlines()
+
 
 @pytest.mark.proof
 @pytest.mark.large
 def test_prose_is_opened_with_answers_in_the_terminal_and_kept_as_it_is_later(home: Path, tmp_path: Path) -> None:
-    files = {"latin.txt": joined(LA, 4, 8), "english.txt": joined(VALE, 3, 6, 9)}
+    files = {"latin.txt": joined(LA, 4, 8), "english.txt": joined(VALE, 3, 6, 9), "stone.txt": UNRELATED}
     placed({f"pons/{name}": text(*paragraphs) for name, paragraphs in files.items()})(tmp_path)
     with begin(home, VARIORUM, "open", "--terminal", str(tmp_path / "pons")) as process:
         shown, errors = process.communicate("Anna Vale\n", timeout=600)
@@ -21,7 +29,8 @@ def test_prose_is_opened_with_answers_in_the_terminal_and_kept_as_it_is_later(ho
     assert "Who translated english.txt? [translation]" in shown
     assert "read pons: `variorum reader FOLDER pons`" in shown
     description = tmp_path / "pons.yaml"
-    assert list(yaml.safe_load(description.read_text(encoding="utf-8"))["references"]) == ["anna-vale"]
+    assert list(yaml.safe_load(description.read_text(encoding="utf-8"))["references"]) == ["anna-vale", "stone"]
+    assert "stone: in no passage: no segment was matched; perhaps it is no translation of this source" in shown
     here(home, "reader", str(tmp_path / "READER"), "pons")
     assert "fresh bread and milk" in "".join(path.read_text() for path in (tmp_path / "READER").rglob("*.js"))
     written = description.read_bytes()

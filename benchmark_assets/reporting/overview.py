@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 import polars as pl
 
+from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.review import doubt_lines
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -113,6 +114,8 @@ def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     references = warehouse.read("reference", passages, ["passage", "translator", "complete"])
     for (translator,), rows in references.group_by("translator", maintain_order=True):
         yield f"  {translator}: complete in {rows['complete'].sum()} of {len(sources)} passages"
+    for translator in current(warehouse, corpus).references.keys() - {*references["translator"]}:
+        yield f"  {translator}: in no passage: no segment was matched; perhaps it is no translation of this source"
     if references.is_empty():
         yield "  no references: outputs are compared only with each other"
         return

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.proposals import propose
@@ -222,6 +223,12 @@ def test_languages_and_translators_of_moses_are_in_names_and_of_conllu_in_commen
     description, scanned = proposed(write(tmp_path / "t.conllu", "\n".join(sentences) + "\n"), "sentences")
     assert (load(description).source.language, [*load(description).references]) == ("la", ["vale"])
     assert len(scanned.reference) == 3
+
+
+@pytest.mark.parametrize(("lines", "target"), [(ENGLISH, UNKNOWN), (LATIN, "en")])
+def test_models_do_not_translate_a_source_into_its_own_language(lines: list[str], target: str, tmp_path: Path) -> None:
+    (text,) = propose(write(tmp_path / "fox.txt", "\n\n".join(lines * 9)), "fox").values()
+    assert yaml.safe_load(text)["target"] == target
 
 
 def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:

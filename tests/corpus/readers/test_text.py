@@ -159,6 +159,18 @@ def test_a_file_that_is_no_plain_text_is_refused(read: Read, content: bytes, key
 # Numbers that the description tells
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
+def test_what_aozora_adds_to_a_text_stands_beside_it(read: Read, encoding: str) -> None:
+    heading = "［＃５字下げ］一［＃「一」は中見出し］"
+    written = f"橋の話\n\n{heading}\n\n　川《かわ》のそば。\n　狼［＃「狼」に傍点］が来た。\n底本：「橋」\n"
+    text, asides = read(written.encode(encoding))
+    assert text == "橋の話\n\n川のそば。\n\n狼が来た。"
+    assert [(each.kind, text[each.at :][:2], each.text) for each in asides] == [
+        ("heading", "川の", "一"), ("ruby", "川の", "川 かわ"), ("note", "が来", "「狼」に傍点"),
+        ("furniture", "", "底本：「橋」"),
+    ]  # fmt: skip
+
+
 def test_numbers_are_taken_from_the_beginning_of_each_paragraph() -> None:
     text = "1. The fox\n2. ran.\n\nUnnumbered, 3. it stays.\n\n4.\n\nVerse after\nits number.\n\n5-6. Two."
     asides = [
