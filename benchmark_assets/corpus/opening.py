@@ -4,8 +4,10 @@ Here: works of a collection, questions with defaults, and the descriptions that 
 at files (proposals), importing and showing (cli.opening).
 """
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os.path import commonpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +19,7 @@ from babel import Locale
 from benchmark_assets.corpus.description import Description, load
 from benchmark_assets.corpus.proposals import described, look
 from benchmark_assets.corpus.proposed import ROWS, ProposedKeys
+from benchmark_assets.corpus.proposed_beside import has_table
 from benchmark_assets.corpus.readers import table
 from benchmark_assets.corpus.readers.files import visible
 from benchmark_assets.corpus.readers.grid import RECORDS, WORD
@@ -89,6 +92,27 @@ def opened(place: Path, answers: Mapping[str, str]) -> Opening:
     BadInput
         If no layout fits, or if there is nothing to evaluate: no text, no source, no translation.
     """
+    with _once_each():
+        return _whole(place, answers)
+
+
+@contextmanager
+def _once_each() -> Iterator[None]:
+    """Show each warning of the readers once, though a file is looked at several times."""
+    logger, shown = logging.getLogger("variorum.corpus"), set[str]()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        return not (text in shown or shown.add(text))
+
+    logger.addFilter(is_new)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_new)
+
+
+def _whole(place: Path, answers: Mapping[str, str]) -> Opening:
     found = works(place)
     if not found:
         return _opened(place, place, slug(place.stem if place.is_file() else place.name), answers, MOST)
@@ -117,7 +141,7 @@ def works(place: Path) -> dict[str, Path]:
         return {}
     files = [file for file in visible(place) if file.is_file()]
     texts = {file for file in files if file.suffix in {".xml", *_TABLES, *LAYOUTS} and "__" not in file.name}
-    tables = sorted(file for file in texts if file.parent == place and file.suffix in _TABLES)
+    tables = sorted(file for file in texts if file.parent == place and (file.suffix in _TABLES or _is_table(file)))
     folders = sorted({file.parent for file in texts if file.parent != place})
     languages = {path: language for path in (tables if len(tables) > 1 else folders) if (language := _language(path))}
     if len(languages) < max(2, len(tables)):
@@ -129,6 +153,10 @@ def works(place: Path) -> dict[str, Path]:
     common = common.parent if common in whole else common  # a work may have another in a subfolder
     return {path.relative_to(common).with_suffix("" if path.is_file() else path.suffix).as_posix(): path
             for path in whole}  # fmt: skip
+
+
+def _is_table(file: Path) -> bool:
+    return file.suffix == WORD and has_table(file)
 
 
 def _language(path: Path) -> str:

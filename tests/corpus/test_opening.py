@@ -8,7 +8,22 @@ import yaml
 
 from benchmark_assets.corpus.opening import ALL, MOST, Opening, opened, works
 from resources.errors import BadInput
-from tests.corpus.forms import DE, FORMS, LA, NO, PERSEUS, STONE, VALE, Form, columns, joined, placed, separated, text
+from tests.corpus.forms import (
+    DE,
+    FORMS,
+    LA,
+    NO,
+    PERSEUS,
+    STONE,
+    VALE,
+    Form,
+    columns,
+    joined,
+    placed,
+    separated,
+    text,
+    word,
+)
 
 
 def drop(form: Form, folder: Path, answers: Mapping[str, str] | None = None) -> Opening:
@@ -104,3 +119,14 @@ def test_a_work_may_have_another_in_a_subfolder(tmp_path: Path) -> None:
     table = separated(columns(["No", "Latin", "Vale"], NO, LA, VALE))
     placed({"x/pons.csv": table, "x/y/via.csv": table})(tmp_path / "all")
     assert list(works(tmp_path / "all")) == ["x", "x/y"]
+
+
+def test_tables_of_several_forms_are_works_and_a_warning_is_shown_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = columns(["No", "Latin", "Vale"], NO, LA, VALE)
+    other = columns(["v", "Text", "Stone", "Kern"], NO, LA, STONE, DE)
+    files = {"pons.csv": separated(rows), "via.docx": word("A word before the table.", rows=other)}
+    placed(files)(tmp_path / "mine")
+    assert list(opened(tmp_path / "mine", {"work": "via"}).works) == ["pons", "via"]
+    assert sum("outside the rows of its tables" in message for message in caplog.messages) == 1
