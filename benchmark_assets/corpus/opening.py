@@ -146,10 +146,9 @@ def works(place: Path) -> dict[str, Path]:
     languages = {path: language for path in (tables if len(tables) > 1 else folders) if (language := _language(path))}
     if len(languages) < max(2, len(tables)):
         return {}
-    of_word = [file for file in tables if file.suffix == WORD]
-    if tables and len({*languages.values()}) == 1 and len(of_word) in (0, len(tables)):
-        if "root" not in look(place).keys:  # they are read together
-            return {}
+    are_alike = len({file.suffix == WORD for file in tables}) == len({*languages.values()}) == 1
+    if are_alike and "root" not in look(place).keys:  # they are read together
+        return {}
     whole = list(languages)
     common = Path(commonpath(whole))
     common = common.parent if common in whole else common  # a work may have another in a subfolder
