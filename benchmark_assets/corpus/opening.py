@@ -102,8 +102,9 @@ def _once_each() -> Iterator[None]:
     logger, shown = logging.getLogger("variorum.corpus"), set[str]()
 
     def is_new(record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        return not (text in shown or shown.add(text))
+        is_shown = record.getMessage() in shown
+        shown.add(record.getMessage())
+        return not is_shown
 
     logger.addFilter(is_new)
     try:

@@ -5,6 +5,7 @@ itself (proposals), prose without such files (proposed_prose).
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from os.path import commonprefix
 from pathlib import Path
@@ -16,7 +17,16 @@ from benchmark_assets.corpus.readers import grid, table
 from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import fitting, visible
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
-from benchmark_assets.corpus.roles import ANCIENT, DISTANT, MODERN, FileQuestion, Stated, language_of, translator_name
+from benchmark_assets.corpus.roles import (
+    ANCIENT,
+    DISTANT,
+    FOREIGN,
+    MODERN,
+    FileQuestion,
+    Stated,
+    language_of,
+    translator_name,
+)
 from benchmark_assets.corpus.versions import BY_ENDING, NO_TEXT, form_of
 from resources.errors import BadInput
 from resources.keys import slug
@@ -61,13 +71,8 @@ def _others(folder: Path, found: ProposedKeys) -> Iterator[Path]:
         if not file.is_file() or file.name.startswith("~$") or NO_TEXT.search(file.stem.casefold()):
             continue
         place = _place(file, folder)
-        is_other = file.suffix in OTHERS or file.suffix in (*PROSE, *table.ENDINGS, *grid.RECORDS)
-        if (
-            is_other
-            and not named & {place, file.name}
-            and root != f"{folder.name}/{place}"
-            and not _is_own(file, folder, found)
-        ):
+        is_named = bool(named & {place, file.name}) or root == f"{folder.name}/{place}"
+        if file.suffix in (*OTHERS, *PROSE, *_APART, grid.WORD) and not is_named and not _is_own(file, folder, found):
             yield file
 
 
@@ -90,6 +95,7 @@ def _reason(file: Path) -> str:
 def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated: Stated) -> ProposedKeys:
     """Add prose: translations that will be aligned. Of several documents, each file names one."""
     references, unread, questions = dict(found.references), dict(found.unread), list(found.questions)
+    read: dict[str, tuple[str, str, str]] = {}
     source = plain(found.source["language"])
     documents, length = _documents(folder, found)
     for file in files:
@@ -106,29 +112,55 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
             unread[place] = f"{fault.problem}; {fault.remedy}"
             continue
         language = language_of([content])
-        ratio = len(content) / max(length, 1)
-        if plain(language) == source:
-            unread[place] = f"in {language}, as the source"
-        elif language in ANCIENT or (language in DISTANT and source in MODERN):
-            unread[place] = f"in {language}, rather a source than a translation from {source}"
-        elif len(documents) > 1 and not document:
-            unread[place] = f"its name has none of the documents {', '.join(documents[:4])}{'…' * (len(documents) > 4)}"
-        elif length and len(documents) < 2 and not SHORTEST < ratio < LONGEST and place not in stated.roles:
-            unread[place] = f"much {'shorter' if ratio < 1 else 'longer'} than the source"
-            asked = f"{place} is {unread[place]}: is it a translation of it? It is not read."
+        ratio = len(content) / length if length and len(documents) < 2 else 1.0
+        reason = _unfit(language, source, documents, document)
+        if not reason and stated.roles.get(place) != "translation" and (reason := _doubt(language, ratio)):
+            asked = f"{place} is {reason}: is it a translation of the source? It is not read."
             questions.append(FileQuestion(asked, place, ("none", "translation")))
-        elif stated.roles.get(place) == "none":
-            unread[place] = "left out"
+        if reason or stated.roles.get(place) == "none":
+            unread[place] = reason or "left out"
         else:
-            name = re.sub(
-                rf"(?<![^\W_]){re.escape(document)}(?![^\W_])" if document else "$^",
-                " ",
-                place.removesuffix(file.suffix),
-            )
-            keys = {"language": language, "layout": PROSE[file.suffix], "files": pattern}
-            references.setdefault(translator_name(name), keys)
+            read[place] = (document, language, pattern)
+    known = [keys["language"] for keys in references.values()]
+    counts = Counter(known or [language for _, language, _ in read.values()])
+    target = plain(stated.into or max(counts, key=lambda each: (counts[each], each == "en"), default=""))
+    further = [each for each in dict.fromkeys(language for _, language, _ in read.values()) if plain(each) != target]
+    for place, (document, language, pattern) in read.items():
+        if language in further:
+            unread[place] = f"{FOREIGN}{language}"
+            continue
+        key = rf"(?<![^\W_]){re.escape(document)}(?![^\W_])" if document else "$^"
+        name = translator_name(re.sub(key, " ", place.rpartition(".")[0]))
+        references.setdefault(name, {"language": language, "layout": PROSE[Path(place).suffix], "files": pattern})
+    further = [each for each in further if each not in found.further]
     own = {} if "files" in found.source or len(references) == len(found.references) else _files(folder, found)
-    return found._replace(source={**found.source, **own}, references=references, unread=unread, questions=questions)
+    return found._replace(
+        source={**found.source, **own},
+        references=references,
+        unread=unread,
+        questions=questions,
+        further=[*found.further, *further],
+    )
+
+
+def _unfit(language: str, source: str, documents: Sequence[str], document: str) -> str:
+    """Why a text cannot be a translation of the source, by its language and the document that its name has."""
+    if plain(language) == source:
+        return f"in {language}, as the source"
+    if language in ANCIENT or (language in DISTANT and source in MODERN):
+        return f"in {language}, rather a source than a translation from {source}"
+    if len(documents) > 1 and not document:
+        return f"its name has none of the documents {', '.join(documents[:4])}{'…' * (len(documents) > 4)}"
+    return ""
+
+
+def _doubt(language: str, ratio: float) -> str:
+    """Why a text may be no translation of the source, by its language and its length as a part of the source's."""
+    if language not in MODERN:
+        return f"in {language}, rather another source"
+    if not SHORTEST < ratio < LONGEST:
+        return f"much {'shorter' if ratio < 1 else 'longer'} than the source"
+    return ""
 
 
 def _files(folder: Path, found: ProposedKeys) -> dict[str, str]:
