@@ -123,12 +123,17 @@ def registered(warehouse: Warehouse, corpora: Collection[str] | None = None) -> 
         For a corpus that was never imported.
     """
     imported = paths(warehouse)
-    for name in sorted({*(corpora or ())} - set(imported)):
+    check_known(corpora or (), imported)
+    return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
+
+
+def check_known(corpora: Collection[str], imported: Collection[str]) -> None:
+    """Raise BadInput for the first of the corpora that is none of the imported ones."""
+    for name in sorted({*corpora} - {*imported}):
         raise BadInput(
             name, "", f"no such corpus in this warehouse{suggestion(name, imported)}",
             f"import it with `variorum import corpus FILE` (imported corpora: {', '.join(sorted(imported)) or 'none'})",
         )  # fmt: skip
-    return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
 
 
 def current(warehouse: Warehouse, corpus: str) -> Description:
