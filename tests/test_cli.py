@@ -1,5 +1,6 @@
 """The command line on a home of its own: in this process, but for what makes, finds and fails in others."""
 
+import json
 import re
 import signal
 import subprocess
@@ -201,7 +202,17 @@ def test_the_check_of_a_corpus_says_what_an_evaluation_would_cost(
 ) -> None:
     write_registry(tmp_path / "models.yaml", "http://127.0.0.1:9/v1", "brisk")
     monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
-    checked = here(tmp_path / "home", "check", "corpus", str(write_corpus(tmp_path / "corpus"))).stdout
+    description = write_corpus(tmp_path / "corpus")
+    content = json.loads(description.read_text(encoding="utf-8"))
+    content |= {
+        "rubric": {"judges": ["mild", "strict"]},
+        "spans": {"judges": ["mild"]},
+        "examination": {"passages": 40},
+    }
+    description.write_text(json.dumps(content), encoding="utf-8")
+    checked = here(tmp_path / "home", "check", "corpus", str(description)).stdout
+    assert "judges are examined before they judge: mild, strict are asked up to 220 questions about damaged" in checked
+    assert "in each of 3 roles, at most 660 in all" in checked
     cost = re.search(r"evaluating brisk: about (\d+) calls, ([\d,]+) tokens, about (0\.\d\d) dollars", checked)
     assert cost
     assert int(cost[1]) > 0

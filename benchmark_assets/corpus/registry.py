@@ -53,15 +53,20 @@ def inspect(
     if description is not None:
         without_reader = list(layout_faults(description, path))
         faults += [*without_reader, *_taken(warehouse, description.name, path)]
-        seats = {
-            "audit.judges": description.audit.judges, "rubric.judges": description.rubric.judges,
-            "spans.judges": description.spans.judges,
-            "literary.ensemble": [seat.judge for seat in description.literary.ensemble],
-        }  # fmt: skip
-        faults += [fault for key, judges in seats.items() for fault in _related(judges, key, families or {}, path)]
+        of_key = seats(description).items()
+        faults += [fault for key, judges in of_key for fault in _related(judges, key, families or {}, path)]
         if (faults or files) and not without_reader and description.root.exists():
             faults += scan([description]).faults
     return description, faults
+
+
+def seats(description: Description) -> dict[str, Sequence[str]]:
+    """Names of the judges of a corpus, by the key of its description that lists them."""
+    return {
+        "audit.judges": description.audit.judges, "rubric.judges": description.rubric.judges,
+        "spans.judges": description.spans.judges,
+        "literary.ensemble": [seat.judge for seat in description.literary.ensemble],
+    }  # fmt: skip
 
 
 def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
