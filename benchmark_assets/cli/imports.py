@@ -69,8 +69,9 @@ def examinations(corpus: Description, registry: Registry) -> Iterator[str]:
         most = registry.examination.calls
         yield (
             f"judges are examined before they judge: {', '.join(dict.fromkeys(judges))} are asked up to {most} "
-            f"questions about damaged translations, in each of {len(judges)} roles, at most {most * len(judges)} in all, however "
-            "small the corpus. `examination: {passages: 0}` in its description leaves this out, and flags their scores"
+            f"questions about damaged translations, in each of {len(judges)} roles, at most {most * len(judges)} in "
+            "all, however small the corpus. `examination: {passages: 0}` in its description leaves this out, and flags "
+            "their scores"
         )
 
 
