@@ -17,8 +17,10 @@ from benchmark_assets.cli.working import translated_by
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.overview import next_steps
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems
 from resources.duckdb_warehouse import DuckDBWarehouse
-from resources.provider.registry import default_path, load
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path
 from resources.tables import legend
 from tests.processes import VARIORUM, environment, here
 from tests.support import made_once, write_corpus, write_outputs
@@ -94,13 +96,14 @@ def test_stale_takes_corpora_as_scan_does(home: Path) -> None:
 
 
 def test_an_evaluation_counts_the_corpora_that_the_model_translates(home: Path, tmp_path: Path) -> None:
-    warehouse, registry = stored(home), load(default_path())
+    warehouse = stored(home)
+    systems = Systems(warehouse=warehouse, provider=Provider(registry_path=str(default_path()), ledger_path=""))
     import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"doc1:1": "A mouse."}), "tiny", "mine")
     scope = everything(warehouse)
     assert scope.corpora == ["other", "tiny"]
-    mine = translated_by(warehouse, registry, "mine", scope)
+    mine = translated_by(systems, "mine", scope)
     assert achieved(warehouse, "mine", mine) == "mine: 0 of 3 passages translated, 0 refused"  # before the evaluation
-    assert translated_by(warehouse, registry, "literal", scope).corpora == []  # it translates the sample
+    assert translated_by(systems, "literal", scope).corpora == []  # it translates the sample
 
 
 def test_files_of_outputs_name_all_their_faults_at_once(home: Path, tmp_path: Path) -> None:

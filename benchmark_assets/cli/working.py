@@ -23,6 +23,7 @@ from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
 from benchmark_assets.reporting.headline import worth
+from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
@@ -30,8 +31,6 @@ from resources.home import INSTALLED, PROJECT
 from resources.home import home as home_folder
 from resources.keys import CORPUS
 from resources.provider.estimate import CostEstimate
-from resources.provider.registry import Registry
-from resources.warehouse import Warehouse
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
 
@@ -106,10 +105,7 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
         runs.evaluate(home.definitions, home.instance, *models, on=on, accepted=accept, payer=payer)
     finally:
         click.echo(f"\n{heading}".rstrip())
-        scopes = {
-            model: scope if benchmark else translated_by(home.warehouse, home.provider.registry(), model, scope)
-            for model in models
-        }
+        scopes = {name: scope if benchmark else translated_by(home.systems, name, scope) for name in models}
         for line in _achieved(home, scopes, planned, home.provider.ledger.charged(payer, before)):
             click.echo(line)
     if benchmark:
@@ -132,13 +128,13 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
         click.echo(f"\n{title}\n{explained(table, 'understanding_board')}")
 
 
-def translated_by(warehouse: Warehouse, registry: Registry, model: str, scope: parts.Added) -> parts.Added:
+def translated_by(systems: Systems, model: str, scope: parts.Added) -> parts.Added:
     """`scope` with the corpora that a model translates: those of its settings, or of its imported outputs."""
-    if settings := registry.models.get(model):
+    if settings := systems.provider.registry().models.get(model):
         corpora = scope.corpora if settings.corpora is None else settings.corpora
     else:
-        outputs = warehouse.read("imported_output", pl.DataFrame({"model": [model]}), ["passage"])
-        corpora = outputs.select(CORPUS).to_series().to_list()
+        outputs = systems.warehouse.read("imported_output", pl.DataFrame({"model": [model]}), ["passage"])
+        corpora = outputs.select(CORPUS)["corpus"].to_list()
     return scope._replace(corpora=[name for name in scope.corpora if name in corpora])
 
 
@@ -152,8 +148,7 @@ def _achieved(
         yield achieved(home.warehouse, model, scope)
     if any(scope.corpora for scope in scopes.values()):
         yield "(translated: with a stored output; coverage, if printed below, counts only usable outputs)"
-    left_out = {name: reason for scope in scopes.values() for name, reason in scope.left_out.items()}
-    yield from (f"left out, {name}: {reason}" for name, reason in left_out.items())
+    yield from (f"left out, {name}: {reason}" for name, reason in next(iter(scopes.values())).left_out.items())
 
 
 def _consented(
