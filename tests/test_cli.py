@@ -203,6 +203,11 @@ def test_the_check_of_a_corpus_says_what_an_evaluation_would_cost(
     write_registry(tmp_path / "models.yaml", "http://127.0.0.1:9/v1", "brisk")
     monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
     description = write_corpus(tmp_path / "corpus")
+    checked = here(tmp_path / "home", "check", "corpus", str(description)).stdout
+    cost = re.search(r"evaluating brisk: about (\d+) calls, ([\d,]+) tokens, about (0\.\d\d) dollars", checked)
+    assert cost
+    assert int(cost[1]) > 0
+
     content = json.loads(description.read_text(encoding="utf-8"))
     content |= {
         "rubric": {"judges": ["mild", "strict"]},
@@ -213,6 +218,3 @@ def test_the_check_of_a_corpus_says_what_an_evaluation_would_cost(
     checked = here(tmp_path / "home", "check", "corpus", str(description)).stdout
     assert "judges are examined before they judge: mild, strict are asked up to 220 questions about damaged" in checked
     assert "in each of 3 roles, at most 660 in all" in checked
-    cost = re.search(r"evaluating brisk: about (\d+) calls, ([\d,]+) tokens, about (0\.\d\d) dollars", checked)
-    assert cost
-    assert int(cost[1]) > 0
