@@ -43,9 +43,7 @@ def test_a_command_that_is_interrupted_before_it_begins_says_so(tmp_path: Path, 
     assert done.stderr.startswith("Error: interrupted while the program was loading; everything stored")
 
 
-@pytest.mark.proof
-def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path, full: bool) -> None:
-    """A second demonstration and what is read from the home by another process belong to the full size."""
+def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path) -> None:
     done = here(tmp_path, "demo")
     lines = done.stdout.splitlines()
     head = next(at for at, line in enumerate(lines) if line.startswith("system "))
@@ -65,10 +63,9 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert len(lines) < 30
     assert done.stderr == ""
 
-    if full:
-        assert here(tmp_path, "demo").stdout == done.stdout  # a second one finds everything done
-    # With `variorum`, another process finds what the first one left.
-    counts = variorum(tmp_path, "status", "--assets") if full else here(tmp_path, "status", "--assets")
+    assert here(tmp_path, "demo").stdout == done.stdout  # a second one finds everything done
+
+    counts = variorum(tmp_path, "status", "--assets")  # another process finds what the first one left
     assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
         ["375", "240", "0", "135"]  # the dialogues are no corpus of these systems
     ]
