@@ -1,5 +1,6 @@
 """The command line on a home of its own: in this process, but for what makes, finds and fails in others."""
 
+import json
 import re
 import signal
 import subprocess
@@ -42,7 +43,9 @@ def test_a_command_that_is_interrupted_before_it_begins_says_so(tmp_path: Path, 
     assert done.stderr.startswith("Error: interrupted while the program was loading; everything stored")
 
 
-def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path) -> None:
+@pytest.mark.proof
+def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: Path, full: bool) -> None:
+    """A second demonstration and what is read from the home by another process belong to the full size."""
     done = here(tmp_path, "demo")
     lines = done.stdout.splitlines()
     head = next(at for at, line in enumerate(lines) if line.startswith("system "))
@@ -62,14 +65,15 @@ def test_the_demo_ends_in_the_distance_and_the_errors_of_each_system(tmp_path: P
     assert len(lines) < 30
     assert done.stderr == ""
 
-    assert here(tmp_path, "demo").stdout == done.stdout  # a second one finds everything done
-
-    counts = variorum(tmp_path, "status", "--assets")  # another process finds what the first one left
-    assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
+    if full:
+        assert here(tmp_path, "demo").stdout == done.stdout  # a second one finds everything done
+    words = ["status", "--assets"]  # at full size, another process finds what the first one left
+    counts = variorum(tmp_path, *words).stdout if full else here(tmp_path, *words).stdout
+    assert [line.split()[-4:] for line in counts.splitlines() if line.startswith("drift_score")] == [
         ["375", "240", "0", "135"]  # the dialogues are no corpus of these systems
     ]
-    assert "48        48  harrow, lindqvist, okafor       5" in counts.stdout
-    assert "variorum import outputs FILE --corpus dialogues" in counts.stdout
+    assert "48        48  harrow, lindqvist, okafor       5" in counts
+    assert "variorum import outputs FILE --corpus dialogues" in counts
     # Its translations came out of recorded replies, by the way that calls take.
     assert "recording recording.jsonl" in here(tmp_path, "status", "--models").stdout
     costs = here(tmp_path, "costs").stdout.splitlines()
@@ -198,7 +202,19 @@ def test_the_check_of_a_corpus_says_what_an_evaluation_would_cost(
 ) -> None:
     write_registry(tmp_path / "models.yaml", "http://127.0.0.1:9/v1", "brisk")
     monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
-    checked = here(tmp_path / "home", "check", "corpus", str(write_corpus(tmp_path / "corpus"))).stdout
+    description = write_corpus(tmp_path / "corpus")
+    checked = here(tmp_path / "home", "check", "corpus", str(description)).stdout
     cost = re.search(r"evaluating brisk: about (\d+) calls, ([\d,]+) tokens, about (0\.\d\d) dollars", checked)
     assert cost
     assert int(cost[1]) > 0
+
+    content = json.loads(description.read_text(encoding="utf-8"))
+    content |= {
+        "rubric": {"judges": ["mild", "strict"]},
+        "spans": {"judges": ["mild"]},
+        "examination": {"passages": 40},
+    }
+    description.write_text(json.dumps(content), encoding="utf-8")
+    checked = here(tmp_path / "home", "check", "corpus", str(description)).stdout
+    assert "judges are examined before they judge: mild, strict are asked up to 220 questions about damaged" in checked
+    assert "in each of 3 roles, at most 660 in all" in checked

@@ -11,11 +11,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmark_assets.benchmarks.parts import evaluable
+from benchmark_assets.benchmarks.parts import evaluable, everything
+from benchmark_assets.cli.working import translated_by
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.overview import next_steps
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems
 from resources.duckdb_warehouse import DuckDBWarehouse
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path
 from resources.tables import legend
 from tests.processes import VARIORUM, environment, here
 from tests.support import made_once, write_corpus, write_outputs
@@ -60,7 +64,7 @@ def test_a_corpus_where_a_page_is_expected_is_told_from_a_page(home: Path, tmp_p
         (["evaluate", "literal", "--on", "livvy"], "(did you mean livy?)"),
         (["add", "livvy"], "(did you mean livy?)"),
         (["report", "page.html", "tinny"], "tinny: is not a corpus of this warehouse (did you mean tiny?)"),
-        (["trace", "tinny"], "tinny: no such corpus (did you mean tiny?)"),
+        (["trace", "tinny"], "tinny: no such corpus in this warehouse (did you mean tiny?); import it with"),
         (["stale", "tinny"], "(did you mean tiny?)"),
         (["reader", "pages", "tinny"], "(did you mean tiny?)"),
         (["import", "outputs", __file__.replace(".py", ".jsonl"), "--corpus", "tinny"], "no such file"),
@@ -88,6 +92,16 @@ def test_stale_takes_corpora_as_scan_does(home: Path) -> None:
     listed = here(home, "stale", "--all", "tiny").stdout
     assert "tiny/doc1:1" in listed
     assert "other/" not in listed  # but without corpora, see below
+
+
+def test_an_evaluation_counts_the_corpora_that_the_model_translates(home: Path, tmp_path: Path) -> None:
+    warehouse = stored(home)
+    systems = Systems(warehouse=warehouse, provider=Provider(registry_path=str(default_path()), ledger_path=""))
+    import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"doc1:1": "A mouse."}), "tiny", "mine")
+    scope = everything(warehouse)
+    assert scope.corpora == ["other", "tiny"]
+    assert translated_by(systems, "mine", scope).corpora == ["tiny"]
+    assert translated_by(systems, "literal", scope).corpora == []  # it translates the sample
 
 
 def test_files_of_outputs_name_all_their_faults_at_once(home: Path, tmp_path: Path) -> None:

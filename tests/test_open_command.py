@@ -46,3 +46,16 @@ def test_what_cannot_be_evaluated_writes_nothing(home: Path, tmp_path: Path) -> 
     refused = here(home, "open", "--yes", str(tmp_path / "pons"), code=1)
     assert "has texts only in en" in refused.stderr
     assert [path.name for path in tmp_path.glob("pons*")] == ["pons"]
+
+
+def test_a_question_without_an_answer_says_why_it_is_asked_here_and_that_nothing_is_kept(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the end of the input, which click takes for Ctrl-C."""
+    for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    placed({"pons/latin.txt": text(*joined(LA, 4)), "pons/english.txt": text(*joined(VALE, 4))})(tmp_path)
+    ended = here(home, "open", str(tmp_path / "pons"), code=130)
+    assert ended.stdout.startswith("no browser found here: asking in the terminal")
+    assert "interrupted at a question: nothing was written or imported, and no answer is kept" in ended.stderr
+    assert [path.name for path in tmp_path.glob("pons*")] == ["pons"]

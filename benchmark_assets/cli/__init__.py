@@ -58,11 +58,12 @@ class Interruption(click.ClickException):
 
     exit_code = 128 + signal.SIGINT
 
-    def __init__(self) -> None:
-        super().__init__(
-            "interrupted; everything stored until now is kept. Run the same command again: it continues, and pays for "
-            "no stored reply again. `variorum costs --uncertain` lists calls that were under way"
-        )
+    def __init__(
+        self,
+        message: str = "interrupted; everything stored until now is kept. Run the same command again: it continues, "
+        "and pays for no stored reply again. `variorum costs --uncertain` lists calls that were under way",
+    ) -> None:
+        super().__init__(message)
 
 
 class Commands(CommandGroup):

@@ -8,6 +8,7 @@ import click
 
 from benchmark_assets.benchmarks import costs
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.imports import examinations
 from benchmark_assets.corpus import registry
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.review import first_passage, reminders, review
@@ -73,7 +74,8 @@ def check_corpus(name: str) -> None:
     if description is not None and not faults:
         scanned = scan([description])
         faults = scanned.faults
-        costs = _costs(home.provider.registry(), description, scanned)
+        costs = list(_costs(home.provider.registry(), description, scanned))
+        costs += [f"  {line}" for line in examinations(description, home.provider.registry())]
         lines = [*review(description, scanned), *costs, *reminders(description), "", *first_passage(scanned)]
         click.echo("\n".join(lines))
     raise_all(faults)

@@ -1,5 +1,6 @@
 """Commands that import corpora, outputs, tasks, answers, labels and base sets. Some start without Dagster."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -8,7 +9,8 @@ import polars as pl
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.legends import explained
 from benchmark_assets.cli.words import IGNORE, PATH, CommandGroup, numbers
-from benchmark_assets.corpus.registry import register
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.registry import register, seats
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
 from benchmark_assets.people.answers import Counts, import_labels
@@ -17,6 +19,7 @@ from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
 from benchmark_assets.understanding.tasks import import_tasks
 from resources.errors import BadInput, collecting, raise_all
+from resources.provider.registry import Registry
 from resources.warehouse import Warehouse
 
 
@@ -27,11 +30,16 @@ def import_() -> None:
 
 @import_.command(name="corpus")
 @click.argument("description", type=PATH)
-@click.option("--accept", is_flag=True, help="Consent to the costs of aligners and glossaries by models.")
+@click.option(
+    "--accept",
+    is_flag=True,
+    help="Consent to the costs of aligners, of glossaries by models, and of examinations of judges.",
+)
 def import_corpus(description: Path, accept: bool) -> None:
     """Import the corpus that a YAML file describes, and compute its references and envelopes.
 
-    Calls to aligners and for glossaries that may cost something need --accept; `variorum check corpus` prints them.
+    Calls to aligners, for glossaries and for the examination of judges that may cost something need --accept;
+    `variorum check corpus` prints them.
     """
     home = Deployment()
     name = taken_in(home, description, accept)
@@ -44,12 +52,27 @@ def taken_in(home: Deployment, description: Path, accept: bool) -> str:
 
     families = {name: judge.family for name, judge in home.provider.registry().judges.items()}
     corpus = register(home.warehouse, description, families)
+    for line in examinations(corpus, home.provider.registry()):
+        click.echo(line)
     if corpus.downloads:
         runs.download(home.definitions, home.instance, [corpus.name])
     runs.take_in(home.definitions, home.instance, corpus.name, accept)
     for line in contents(home.warehouse, corpus.name):
         click.echo(line)
     return corpus.name
+
+
+def examinations(corpus: Description, registry: Registry) -> Iterator[str]:
+    """What the import of a corpus asks its judges, in words: nothing about outputs, but sentinels."""
+    judges = [judge for names in seats(corpus).values() for judge in names]
+    if judges and corpus.examination.passages:
+        most = registry.examination.calls
+        yield (
+            f"judges are examined before they judge: {', '.join(dict.fromkeys(judges))} are asked up to {most} "
+            f"questions about damaged translations, in each of {len(judges)} roles, at most {most * len(judges)} in "
+            "all, however small the corpus. `examination: {passages: 0}` in its description leaves this out, and flags "
+            "their scores"
+        )
 
 
 @import_.command(name="outputs")

@@ -11,6 +11,7 @@ from threading import Thread
 
 import click
 
+from benchmark_assets.cli import Interruption
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.imports import taken_in
 from benchmark_assets.cli.words import PATH
@@ -24,6 +25,11 @@ from resources.harmless import shortened
 
 WIDTH = 100
 """Characters of a text that the terminal shows."""
+
+UNANSWERED = (
+    "interrupted at a question: nothing was written or imported, and no answer is kept. Run the same command again; "
+    "with --yes, it takes the defaults"
+)
 
 
 @click.command(name="open")
@@ -41,14 +47,21 @@ def open_place(place: Path, terminal: bool, yes: bool, port: int) -> None:
     """
     place = Path(os.path.abspath(place))
     opening = opened(place, {})
-    if terminal or yes or not _has_browser():
-        _in_terminal(place, opening, yes)
-    else:
+    if not (terminal or yes) and _has_browser():
         _in_browser(place, port)
+        return
+    if not (terminal or yes):
+        click.echo("no browser found here: asking in the terminal")
+    try:
+        opening = _in_terminal(place, opening, yes)
+    except click.Abort as abort:
+        raise Interruption(UNANSWERED) from abort
+    for name in _import(Deployment(), place, opening):
+        click.echo(f"read {name}: `variorum reader FOLDER {name}` writes its pages; `variorum ui` serves all readers")
 
 
-def _in_terminal(place: Path, opening: Opening, yes: bool) -> None:
-    """Ask in the terminal, import, and say how to read."""
+def _in_terminal(place: Path, opening: Opening, yes: bool) -> Opening:
+    """Ask in the terminal; return what is to be imported."""
     answers: dict[str, str] = {}
     if opening.works:
         answers |= _asked(opening.asked[:1], yes)
@@ -58,8 +71,7 @@ def _in_terminal(place: Path, opening: Opening, yes: bool) -> None:
     if more := _asked(opening.asked[bool(opening.works) :], yes):
         answers |= more
         opening = opened(place, answers)
-    for name in _import(Deployment(), place, opening):
-        click.echo(f"read {name}: `variorum reader FOLDER {name}` writes its pages; `variorum ui` serves all readers")
+    return opening
 
 
 def _in_browser(place: Path, port: int) -> None:

@@ -11,9 +11,10 @@ import polars as pl
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.legends import explained
 from benchmark_assets.corpus.human_work import notices
+from benchmark_assets.corpus.registry import check_known, paths
 from benchmark_assets.metrics import unmeasured
 from benchmark_assets.reporting import overview
-from resources.errors import BadInput, suggestion
+from resources.errors import BadInput
 from resources.keys import KEYS
 from resources.tables import cells, plain
 from resources.warehouse import Warehouse
@@ -185,9 +186,7 @@ def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     from benchmark_assets.reporting.exhibits import REFERENCES, WITHOUT
     from benchmark_assets.selection.funnel import funnels, steps
 
-    known = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
-    if corpus not in known:
-        raise BadInput(corpus, "", f"no such corpus{suggestion(corpus, known)}", "`variorum status` lists the corpora")
+    check_known([corpus], paths(warehouse))
     rows = funnels(warehouse).filter(corpus=corpus)
     yield explained(steps(rows), "funnel") if len(rows) else f"{corpus} has no filters: every passage is selected"
     for exhibit in (REFERENCES, WITHOUT):

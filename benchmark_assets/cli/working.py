@@ -1,6 +1,6 @@
 """Commands that compute, scan, download or remove."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,11 +23,13 @@ from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
 from benchmark_assets.reporting.answer import MEANING, demonstration
 from benchmark_assets.reporting.headline import worth
+from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.exhibits import boards
 from resources.errors import BadInput
 from resources.home import INSTALLED, PROJECT
 from resources.home import home as home_folder
+from resources.keys import CORPUS
 from resources.provider.estimate import CostEstimate
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
@@ -103,7 +105,8 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
         runs.evaluate(home.definitions, home.instance, *models, on=on, accepted=accept, payer=payer)
     finally:
         click.echo(f"\n{heading}".rstrip())
-        for line in _achieved(home, models, scope, planned, home.provider.ledger.charged(payer, before)):
+        scopes = {name: scope if benchmark else translated_by(home.systems, name, scope) for name in models}
+        for line in _achieved(home, scopes, planned, home.provider.ledger.charged(payer, before)):
             click.echo(line)
     if benchmark:
         show_results(home.warehouse, benchmark)
@@ -125,16 +128,27 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
         click.echo(f"\n{title}\n{explained(table, 'understanding_board')}")
 
 
+def translated_by(systems: Systems, model: str, scope: parts.Added) -> parts.Added:
+    """`scope` with the corpora that a model translates: those of its settings, or of its imported outputs."""
+    if settings := systems.provider.registry().models.get(model):
+        corpora = scope.corpora if settings.corpora is None else settings.corpora
+    else:
+        outputs = systems.warehouse.read("imported_output", pl.DataFrame({"model": [model]}), ["passage"])
+        corpora = outputs.select(CORPUS)["corpus"].to_list()
+    return scope._replace(corpora=[name for name in scope.corpora if name in corpora])
+
+
 def _achieved(
-    home: Deployment, models: Sequence[str], added: parts.Added, planned: CostEstimate, calls: pl.DataFrame
+    home: Deployment, scopes: Mapping[str, parts.Added], planned: CostEstimate, calls: pl.DataFrame
 ) -> Iterator[str]:
-    """What an evaluation asked, reused and left out, a line each. `calls` are those that it paid for."""
+    """What an evaluation asked, reused and left out, a line each. `scopes` is by model; it paid for `calls`."""
     asked = f"{calls['calls'].sum()} calls, {calls['dollars'].sum():.4f} dollars"
     yield f"asked: {asked}; reused: {planned.recorded} replies of the ledger"
-    for model in models:
-        yield achieved(home.warehouse, model, added)
-    for name, reason in added.left_out.items():
-        yield f"left out, {name}: {reason}"
+    for model, scope in scopes.items():
+        yield achieved(home.warehouse, model, scope)
+    if any(scope.corpora for scope in scopes.values()):
+        yield "(translated: with a stored output; coverage, if printed below, counts only usable outputs)"
+    yield from (f"left out, {name}: {reason}" for name, reason in next(iter(scopes.values())).left_out.items())
 
 
 def _consented(

@@ -86,7 +86,11 @@ LONG_ENOUGH = 60
 """Characters from which on repetitions and languages count. Lengths count from 80 on; up to 120, a segment is short."""
 
 FEW = 0.05
-"""Largest share of segments with the text of another translator that are single mistakes."""
+"""Largest share of segments with the text of another translator, outside of copied stretches, in independent work."""
+
+ROW = 5
+"""Fewest segments in a row with the text of another translator that are a copy. Four independent translations of the
+New Testament into English agree word for word in 659 of 47,616 pairs of verses, at most in four in a row."""
 
 ALIKE, DIFFERENT = 0.3, 0.1
 """Least shares of common words (Jaccard) of two sources that repeat each other, and that may have one translation."""
@@ -325,22 +329,25 @@ def _unlike(sources: Iterable[frozenset[str]]) -> int:
 def _duplicates(
     translations: Mapping[str, Sequence[str | None]], words: Mapping[str, Sequence[Sequence[str]]]
 ) -> dict[str, list[tuple[int, str, str]]]:
-    """Segments with the text of a translator before, by translator: half of a translation or more, or a few.
+    """Segments with the text of a translator before, by translator: half of a translation or more, or a stretch.
 
-    A share between these is that of a revision.
+    Single equal segments are no copy. In a revision, they stand everywhere between others.
     """
     found: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for later, (name, texts) in enumerate(translations.items()):
         for other in list(translations)[:later]:
             both = [k for k, text in enumerate(texts) if text and translations[other][k]]
-            same = [k for k in both if words[name][k] and words[name][k] == words[other][k]]
-            long, equal = ([k for k in of if len(texts[k] or "") >= LONG_ENOUGH / 2] for of in (both, same))
-            if len(equal) >= 3 and 2 * len(equal) >= len(long):
-                evidence = f"has the text of {other}, as have {len(equal)} of {len(long)} segments"
-                found[name] += ((k, "duplicate", evidence) for k in same)
-            elif len(equal) <= max(1, FEW * len(long)):
-                once = [k for k in equal if len(texts[k] or "") >= LONG_ENOUGH and list(texts).count(texts[k]) == 1]
-                found[name] += ((k, "duplicate", f"has the text of {other}") for k in once)
+            same = {k for k in both if words[name][k] and words[name][k] == words[other][k]}
+            long = [k for k in both if len(texts[k] or "") >= LONG_ENOUGH / 2]
+            stretches = [list(of) for is_same, of in groupby(long, same.__contains__) if is_same]
+            equal = sum(map(len, stretches))
+            copied = [k for of in stretches if len(of) >= min(ROW, max(3, len(long))) for k in of]
+            if copied and 2 * equal >= len(long):
+                evidence = f"has the text of {other}, as have {equal} of {len(long)} segments"
+                found[name] += ((k, "duplicate", evidence) for k in sorted(same))
+            elif equal - len(copied) <= FEW * len(long):
+                evidence = f"has the text of {other}, in {ROW} segments or more in a row"
+                found[name] += ((k, "duplicate", evidence) for k in copied)
     return found
 
 

@@ -53,15 +53,20 @@ def inspect(
     if description is not None:
         without_reader = list(layout_faults(description, path))
         faults += [*without_reader, *_taken(warehouse, description.name, path)]
-        seats = {
-            "audit.judges": description.audit.judges, "rubric.judges": description.rubric.judges,
-            "spans.judges": description.spans.judges,
-            "literary.ensemble": [seat.judge for seat in description.literary.ensemble],
-        }  # fmt: skip
-        faults += [fault for key, judges in seats.items() for fault in _related(judges, key, families or {}, path)]
+        of_key = seats(description).items()
+        faults += [fault for key, judges in of_key for fault in _related(judges, key, families or {}, path)]
         if (faults or files) and not without_reader and description.root.exists():
             faults += scan([description]).faults
     return description, faults
+
+
+def seats(description: Description) -> dict[str, Sequence[str]]:
+    """Names of the judges of a corpus, by the key of its description that lists them."""
+    return {
+        "audit.judges": description.audit.judges, "rubric.judges": description.rubric.judges,
+        "spans.judges": description.spans.judges,
+        "literary.ensemble": [seat.judge for seat in description.literary.ensemble],
+    }  # fmt: skip
 
 
 def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
@@ -123,12 +128,17 @@ def registered(warehouse: Warehouse, corpora: Collection[str] | None = None) -> 
         For a corpus that was never imported.
     """
     imported = paths(warehouse)
-    for name in sorted({*(corpora or ())} - set(imported)):
+    check_known(corpora or (), imported)
+    return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
+
+
+def check_known(corpora: Collection[str], imported: Collection[str]) -> None:
+    """Raise BadInput for the first of the corpora that is none of the imported ones."""
+    for name in sorted({*corpora} - {*imported}):
         raise BadInput(
             name, "", f"no such corpus in this warehouse{suggestion(name, imported)}",
             f"import it with `variorum import corpus FILE` (imported corpora: {', '.join(sorted(imported)) or 'none'})",
         )  # fmt: skip
-    return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
 
 
 def current(warehouse: Warehouse, corpus: str) -> Description:

@@ -205,7 +205,7 @@ class _Rows:
         found = defaultdict[str, list[tuple[str, str, str, str, bool]]](list)
         sources = [segment.text for segment, _ in segments]
         by_hand = [
-            Doubt(name, segment, CALLED_WRONG, "is wrong by hand")
+            Doubt(name, segment, CALLED_WRONG, "was marked as wrong by an editor")
             for segment, name in sorted(wrong)
             if segment in passage_of
         ]

@@ -14,6 +14,7 @@ from benchmark_assets.benchmarks.limits import order
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.provider.reading import Outcome
 from resources.provider.sqlite_ledger import SqliteLedger
+from resources.warehouse import Replacement
 from tests.benchmarks.mirror import serving
 from tests.benchmarks.recipes import publish, write_recipe
 from tests.processes import VARIORUM, begin, here
@@ -47,6 +48,13 @@ def registry(path: Path, url: str) -> Path:
     return path
 
 
+def forecast(home: Path) -> list[str]:
+    """Calls for outputs of `ours` that an evaluation announces, and those in the ledger."""
+    said = here(home, "evaluate", "ours", "--on", "small", code=1).stdout
+    (line,) = [line for line in said.splitlines() if " model_output " in line]
+    return line.split()[2:4]
+
+
 @pytest.mark.proof
 def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, full: bool
@@ -54,7 +62,7 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     """Also if no update preceded: passages are selected, and samples read, before costs are stated. As in the model
     builder's guide, the model is checked first.
 
-    The small form is the first try.
+    The small form is the first try, and the forecast after its output is lost.
     """
     monkeypatch.setenv("VARIORUM_MODELS", str(registry(tmp_path / "models.yaml", server.url)))
     home = tmp_path / "home"
@@ -95,6 +103,10 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
     calls = DuckDBWarehouse(path=str(home / "variorum.duckdb")).read("model_call")
     assert calls.filter(purpose="trial")["replicate"].to_list() > [1 << 40]  # a time in milliseconds
     if not full:
+        warehouse, ours = DuckDBWarehouse(path=str(home / "variorum.duckdb")), pl.DataFrame({"model": ["ours"]})
+        lost = warehouse.read("model_output", ours)
+        warehouse.write([Replacement("model_output", lost.clear(), lost.select("model", "passage"))], run_id="test")
+        assert forecast(home) == ["3", "1"]  # one of the calls is in the ledger
         return
 
     here(home, "update")
@@ -108,6 +120,7 @@ def test_a_first_try_is_limited_and_a_second_one_pays_for_the_rest(
 
 
 @pytest.mark.proof
+@pytest.mark.large
 def test_the_forecast_after_a_kill_subtracts_what_is_paid_for(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,13 +133,7 @@ def test_the_forecast_after_a_kill_subtracts_what_is_paid_for(
     home, evaluate = tmp_path / "home", ["evaluate", "ours", "--on", "small"]
     with serving(publish(tmp_path / "published")) as mirror:
         here(home, "add", str(write_recipe(tmp_path / "recipe", tmp_path / "published")), "--base", mirror.url)
-
-    def forecast() -> list[str]:
-        """Calls for outputs, and those in the ledger."""
-        (line,) = [line for line in here(home, *evaluate, code=1).stdout.splitlines() if " model_output " in line]
-        return line.split()[2:4]
-
-    assert forecast() == ["3", "0"]
+    assert forecast(home) == ["3", "0"]
     server.configure(latency=2)
     with begin(home, VARIORUM, *evaluate, "--accept") as command:
         deadline = time.monotonic() + 240
@@ -140,7 +147,7 @@ def test_the_forecast_after_a_kill_subtracts_what_is_paid_for(
     warehouse = DuckDBWarehouse(path=str(home / "variorum.duckdb"))
     assert 0 < answered < 3
     assert warehouse.read("model_output", pl.DataFrame({"model": ["ours"]})).is_empty()
-    assert forecast() == ["3", str(answered)]
+    assert forecast(home) == ["3", str(answered)]
     server.configure(latency=0)
     here(home, *evaluate, "--accept")
     assert len(warehouse.read("model_output", pl.DataFrame({"model": ["ours"]}))) == 3

@@ -88,14 +88,31 @@ def test_translations_without_names_that_agree_nowhere_are_doubted() -> None:
 
 def test_the_text_of_another_translator_is_found() -> None:
     sources, texts = named()
-    texts["stone"][7] = texts["vale"][7]
-    assert found(sources, texts, "duplicate") == [Doubt("stone", "1.8", "duplicate", "has the text of vale")]
+    stretch = texts | {"stone": [*texts["stone"][:7], *texts["vale"][7:12], *texts["stone"][12:]]}
+    evidence = "has the text of vale, in 5 segments or more in a row"
+    expected = [Doubt("stone", f"1.{number}", "duplicate", evidence) for number in range(8, 13)]
+    assert found(sources, stretch, "duplicate") == expected
     copy = texts | {"stone": [*texts["vale"][:60], *texts["stone"][60:]]}
     assert {doubt.translator for doubt in found(sources, copy, "duplicate")} == {"stone"}
-    evidence = {doubt.evidence for doubt in found(sources, copy, "duplicate")}
-    assert evidence == {"has the text of vale, as have 60 of 80 segments"}
-    revision = texts | {"stone": [*texts["vale"][:20], *texts["stone"][20:]]}
-    assert found(sources, revision, "duplicate") == []
+    evidence_of_copy = {doubt.evidence for doubt in found(sources, copy, "duplicate")}
+    assert evidence_of_copy == {"has the text of vale, as have 60 of 80 segments"}
+
+
+@pytest.mark.parametrize("equal", [[7], [7, 8, 9, 10, 30], range(0, 80, 4), range(0, 80, 2)])
+def test_translators_who_agree_in_single_segments_are_not_doubted(equal: Sequence[int]) -> None:
+    sources, texts = named()
+    for number in equal:
+        texts["stone"][number] = texts["vale"][number]
+    assert found(sources, texts, "duplicate") == []
+
+
+def test_half_of_a_short_document_is_no_copy_and_all_of_it_is() -> None:
+    sources, whole = named()
+    sources, texts = sources[:6], {name: own[:6] for name, own in whole.items()}
+    half = texts | {"stone": [*texts["vale"][:3], *texts["stone"][3:]]}
+    assert [each for each in doubts(IDS[:6], sources, half, "en") if each.kind == "duplicate"] == []
+    copy = texts | {"stone": texts["vale"]}
+    assert len([each for each in doubts(IDS[:6], sources, copy, "en") if each.kind == "duplicate"]) == 6
 
 
 def test_exchanged_neighbors_are_found() -> None:

@@ -350,7 +350,7 @@ class _SheetRows:
         if faults:
             return
         end, before = self._end(rows, header), len(reading.units)
-        reasons: dict[str, list[str]] = {"below the text": [str(line) for line, _ in [*rows[end:], *below]]}
+        reasons: dict[str, list[str]] = {"below the segments": [str(line) for line, _ in [*rows[end:], *below]]}
         for number, (line, cells) in enumerate(rows[:end], start=1):
             with collecting(reading.faults):
                 whole = dict(zip(header, _whole(self._path, line, cells, header), strict=True))
@@ -359,13 +359,12 @@ class _SheetRows:
                     reading.units.append(found)
                 else:
                     reasons.setdefault(found, []).append(str(line))
-        if above:
-            reasons["above the heads"] = [str(above)]
         units = reading.units[before:]
         passages = len({passage_of(unit.segment) for unit in units})
         grouped = "" if passages == len(units) else "; ids that agree up to their last dot name one passage"
         reading.account.append(f"{len(rows) + len(below)} rows, {len(units)} segments, {passages} passages{grouped}")
-        reading.account.extend(f"no segments, {why}: {_some(where)}" for why, where in reasons.items() if where)
+        reading.account.extend([f"rows above the heads, which are not read: {above}"] * bool(above))
+        reading.account.extend(f"not read, {why}: line {_some(where)}" for why, where in reasons.items() if where)
 
     def _end(self, rows: Sequence[Line], header: Sequence[str]) -> int:
         """The number of rows before those below the text: rows at the end without an id and without a translation, if
@@ -389,9 +388,9 @@ class _SheetRows:
             for name, column in self._texts.items()
         }
         if (not last or described.passage == ROW) and not any(texts.values()):
-            return "no text"
+            return "without text"
         if described.passage == ROW and not texts.get(SOURCE, "-"):
-            return "no source"
+            return "without a source"
         if not last:
             raise BadInput(self._path, f"line {line} {self._ids[-1]}", "is empty", "write the segment's id")
         identity = ".".join([*map(self._above.__getitem__, self._ids[:-1]), last])

@@ -150,7 +150,7 @@ def test_a_row_with_one_cell_below_a_table_is_counted_and_is_no_segment(footer: 
     (document,), faults = read_back(described)
     assert (len(document.passages), faults) == (2, [])
     assert next(accounts(load(described))) == "b.csv: 3 rows, 2 segments, 2 passages"
-    assert any("no segments, below the text" in line for line in accounts(load(described)))
+    assert any("b.csv: not read, below the segments: line " in line for line in accounts(load(described)))
     (tmp_path / "b.csv").write_text("segment_id,source,ann\n1,Mus,Mouse\n2,Sol,Sun\nand moon\n")
     _, (fault,) = read_back(described)
     assert fault.key == "line 4"
@@ -329,7 +329,8 @@ def test_rows_are_passages_if_the_description_says_so(tmp_path: Path) -> None:
     (document,), faults = read_back(path)
     assert [passage.id for passage in document.passages] == ["b:1.1", "b:1.2"]
     assert list(accounts(load(path))) == [
-        "b.csv: 4 rows, 2 segments, 2 passages", "b.csv: no segments, no text: 4", "b.csv: no segments, no source: 5"
+        "b.csv: 4 rows, 2 segments, 2 passages", "b.csv: not read, without text: line 4",
+        "b.csv: not read, without a source: line 5",
     ]  # fmt: skip
 
 
