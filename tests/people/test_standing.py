@@ -259,8 +259,13 @@ def test_a_score_for_everything_fails_and_the_verdict_follows_exact_tests() -> N
 
 
 def test_a_sample_has_no_more_checks_than_it_has_translations() -> None:
-    items = [SheetItem(f"i{n}", str(n), "Fons", {"ann": sentences(str(n))} if n < 4 else {}, sentences(f"x{n}"))
-             for n in range(40)]  # fmt: skip
-    kinds = [check.kind for check in balanced_checks(items, 1, None)]
-    assert (kinds.count(SOUND), len(kinds)) == (2, 4)
+    def checked(*names: str) -> tuple[set[frozenset[str]], list[str]]:
+        items = [SheetItem(f"i{n}", str(n), "Fons", {name: sentences(f"{name}{n}") for name in names if n < 4},
+                           sentences(f"x{n}")) for n in range(40)]  # fmt: skip
+        shown, checks = balanced_checks(items, 1, None)
+        return {frozenset(item.references) for item in shown[:4]}, [check.kind for check in checks]
+
+    (beside,), kinds = checked("ann", "ben")
+    assert (len(beside), kinds.count(SOUND), len(kinds)) == (1, 2, 4)
     assert [*islice(kinds, 2)] == [SOUND, SOUND]
+    assert checked("ann") == ({frozenset({"ann"})}, [ATTENTION] * 2)  # no passage is left without a reference
