@@ -168,7 +168,8 @@ RANGE = Exhibit(
     "compared on the same passages, and both are scored against the references of the other translators. A model is "
     "nearer or farther if it differs significantly from every translator. It is among them if it is equal to one of "
     "them within the margin, or nearer than one and farther than another. Otherwise it cannot be told, and the table "
-    "says how many units are needed. Nearness is not quality: models may be nearer than a good translator.",
+    "says how many units are needed, up to 20 times those that there are. Nearness is not quality: models may be "
+    "nearer than a good translator.",
     "-measure model", sources="human_range drift_score reference_envelope",
     question="Are the models as far from the translators as these are from each other?",
 )  # fmt: skip

@@ -28,6 +28,9 @@ PANEL = "panel"
 WITHIN = 0.1
 """How far the ends of a rate's interval may be from the rate, for the number of labels that is advised."""
 
+FURTHEST = 20
+"""Largest multiple of the units of a corpus to which the number that an answer takes is extrapolated."""
+
 DEPENDENCE = 1.2
 """Design effect of labels, where none is measured: the one towards which intervals of rates are shrunken
 (docs/decisions/statistics.md)."""
@@ -61,6 +64,11 @@ class Evidence(NamedTuple):
     def read(self, table: str) -> pl.DataFrame:
         """Rows of a table about the corpus."""
         return self.home.read(table, self.corpus)
+
+    def takes(self, units: float) -> str:
+        """How many units an answer takes, in words: beyond `FURTHEST` times those that there are, only that bound."""
+        most = FURTHEST * self.units
+        return f"about {self.extent(math.ceil(units))}" if units <= most else f"more than {self.extent(most)}"
 
     def extent(self, units: int) -> str:
         """A number of units in words."""
@@ -256,8 +264,8 @@ def _small_differences(basis: Evidence) -> Iterator[str]:
     yield (
         f"Whether {counted(len(pairs), 'pair')} of models differ in similarity. Differences of {sizes[0]}"
         + (f" to {sizes[-1]}" if len(sizes) > 1 else "")
-        + f" would be found in 4 of 5 such corpora; half of these pairs would need at most about "
-        f"{basis.extent(math.ceil(needed))} to find one as small as the margin, {margin:g}."
+        + f" would be found in 4 of 5 such corpora; to find one as small as the margin, {margin:g}, in half of these "
+        f"pairs takes {basis.takes(needed)}."
     )
 
 
@@ -266,7 +274,7 @@ def _open(basis: Evidence) -> Iterator[str]:
     rows = basis.read("human_range").filter(measure=SIMILARITY, verdict=OPEN).sort("needed", "model", nulls_last=True)
     if len(rows):
         names = [
-            f"{model} (about {basis.extent(needed)})" if needed else model
+            f"{model} ({basis.takes(needed)})" if needed else model
             for model, needed in rows.select("model", "needed").rows()
         ]
         takes = "in parentheses stands what an answer takes if all stays as it is" if rows["needed"].count() else (
