@@ -162,6 +162,9 @@ SLICES = Exhibit(
     "slice_summary", "", "Parts of the corpus",
     "Scores by part of the corpus: collections, and thirds of the passages by length and by human spread.",
 )  # fmt: skip
+FURTHEST = 20
+"""Largest multiple of the units of a corpus to which the number that an answer takes is extrapolated."""
+
 RANGE = Exhibit(
     "human_range", "range", "Models among people",
     "Whether a model is as far from the human translators as they are from each other. A model and a translator are "
@@ -171,6 +174,7 @@ RANGE = Exhibit(
     "says how many units are needed, up to 20 times those that there are. Nearness is not quality: models may be "
     "nearer than a good translator.",
     "-measure model", sources="human_range drift_score reference_envelope",
+    brief=lambda rows: rows.with_columns(needed=pl.when(pl.col("needed") <= FURTHEST * pl.col("units")).then("needed")),
     question="Are the models as far from the translators as these are from each other?",
 )  # fmt: skip
 FROM_TRANSLATORS = Exhibit(

@@ -228,7 +228,7 @@
     };
     const handle = edge => {
       const [least, most] = range(edge), say = `${own.prose.slice(Math.max(0, edge.at - 20), edge.at)} | ${own.prose.slice(edge.at, edge.at + 20)}`;
-      const title = [edge.ends && `end of ${edge.ends}`, edge.begins && `start of ${edge.begins}`].filter(Boolean).join(", ");
+      const title = [edge.ends && `end of ${segment(edge.ends).label}`, edge.begins && `start of ${segment(edge.begins).label}`].filter(Boolean).join(", ");
       const node = make("span", { class: edge.begins === current || edge.ends === current ? "handle here" : "handle", role: "slider",
         tabindex: 0, title, "aria-label": title, "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": edge.at,
         "aria-valuetext": say, "data-key": keyOf(edge) }, "⇹");

@@ -46,7 +46,7 @@ from benchmark_assets.reporting.report.display import (
     plotted,
     spread,
 )
-from benchmark_assets.reporting.report.findings import FURTHEST, findings
+from benchmark_assets.reporting.report.findings import findings
 from benchmark_assets.reporting.report.models import chapters
 from benchmark_assets.sensitivity.detection import ALL
 from benchmark_assets.sensitivity.exhibits import SENSITIVITY
@@ -552,11 +552,8 @@ def human_range(home: Home, corpus: str) -> list[Display]:
     """Verdict on each model, and differences between each model and each translator."""
     differences = home.rows(exhibits.FROM_TRANSLATORS, corpus)
     chart = drawn(exhibits.FROM_TRANSLATORS, differences)
-    rows = home.rows(exhibits.RANGE, corpus)
-    known = rows.with_columns(needed=pl.when(pl.col("needed") <= FURTHEST * pl.col("units")).then("needed"))
-    table = columns(known, "human_range", *exhibits.RANGE.columns.split())
     return [
-        *home.show(exhibits.RANGE, corpus, rows, table=table, chart=chart),
+        *home.show(exhibits.RANGE, corpus, chart=chart),
         *home._replace(every_chart=False).show(exhibits.FROM_TRANSLATORS, corpus, differences),
     ]
 

@@ -15,6 +15,7 @@ from benchmark_assets.corpus.units import FEWEST, Division, division, scoring
 from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.intervals import Z
 from benchmark_assets.metrics.significance import DIFFERENT, EQUAL, OPEN
+from benchmark_assets.reporting.exhibits import FURTHEST
 from benchmark_assets.reporting.headline import RATE, told_apart, words
 from benchmark_assets.reporting.report.display import Home
 from benchmark_assets.reporting.sentences import among_people, counted, listed
@@ -27,9 +28,6 @@ PANEL = "panel"
 
 WITHIN = 0.1
 """How far the ends of a rate's interval may be from the rate, for the number of labels that is advised."""
-
-FURTHEST = 20
-"""Largest multiple of the units of a corpus to which the number that an answer takes is extrapolated."""
 
 DEPENDENCE = 1.2
 """Design effect of labels, where none is measured: the one towards which intervals of rates are shrunken
