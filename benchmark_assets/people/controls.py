@@ -119,7 +119,7 @@ def _withheld(items: Sequence[SheetItem]) -> str:
     counts = Counter(name for references in of_places for name in references)
     alone = {name for references in of_places if len(references) == 1 for name in references}
 
-    def common(name: str) -> int:
+    def common(name: str) -> float:
         pairs = ((own[name], text) for own in of_places if name in own for other, text in own.items() if other != name)
         return sum(shared_words(*pair) for pair in pairs)
 

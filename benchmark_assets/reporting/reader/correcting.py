@@ -143,7 +143,8 @@ def _translator(
             stop = start + len(text) if text and start is not None else None
             if text and start is None:
                 place = prose.find(text, end)
-                start, stop = (place, place + len(text)) if place >= 0 else (_places(text, prose) or [(None, None)])[-1]
+                places = [(place, place + len(text))] if place >= 0 else _places(text, prose)
+                start, stop = places[-1] if places else (None, None)
             end = max(end, stop or 0)
             stage, evidence = stages.get(id, ("", ""))
             evidence = "" if withheld else with_ids(evidence or row.get("doubt") or "", labels)
