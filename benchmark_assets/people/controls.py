@@ -113,8 +113,8 @@ def balanced_checks(
 
 
 def _withheld(items: Sequence[SheetItem]) -> str:
-    """The translator of whom checks are made: of those with most translations, the one who has the fewest words in
-    common with the others. '' if any passage would be left without a reference."""
+    """The translator from whose translations checks are made. Among those with most translations, it is the one who has
+    the fewest words in common with the others. '' if any passage would be left without a reference."""
     of_places = {item.place: {k: v for k, v in item.references.items() if v.strip()} for item in items}.values()
     counts = Counter(name for references in of_places for name in references)
     alone = {name for references in of_places if len(references) == 1 for name in references}
