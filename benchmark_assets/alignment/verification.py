@@ -4,6 +4,7 @@ Here: the stages, and a finding for each segment. Not here: typographic differen
 several occurrences (placement), expanded ellipses (expansion).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -19,6 +20,8 @@ SUSPICIOUS = "suspicious"
 
 ALIKE = 0.5
 """If the prose at a segment's expected place has at least this likeness, it is the segment in other words."""
+
+_NUMBERED = re.compile(r"segment (\d+) \(counted from 0\)")
 
 LONGEST_EVIDENCE = 200
 """Maximum number of characters of the evidence."""
@@ -181,6 +184,15 @@ class _Verifier:
             order = "in another order, or with other marks or case"
             evidence = f"its words are there, but with other words between them, {order}"
         return Finding(SUSPICIOUS, start, end, likeness, gap[0] <= end and start <= gap[1], _cut(evidence))
+
+
+def with_ids(evidence: str, ids: Sequence[str]) -> str:
+    """Stored evidence with the ids of segments in place of their numbers.
+
+    `ids` are those of all segments of the document, in order. A number beyond them, from before a change of the source,
+    is kept.
+    """
+    return _NUMBERED.sub(lambda found: ids[int(found[1])] if int(found[1]) < len(ids) else found[0], evidence)
 
 
 def _occurrence(place: ProsePlace, in_order: bool, evidence: str) -> Finding:

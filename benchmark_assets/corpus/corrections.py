@@ -20,7 +20,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -66,6 +66,10 @@ class CorrectionLine(NamedTuple):
     def digest(self) -> str:
         """Name of the line, by which a later one replaces it."""
         return blake2b(self.line.encode(), digest_size=6).hexdigest()
+
+
+Lines = Mapping[tuple[str, str], CorrectionLine]
+"""Lines that count, by segment or document, and translator."""
 
 
 class Change(NamedTuple):
@@ -202,7 +206,10 @@ def check(description: Description, documents: list[Document]) -> None:
     raise_all(faults)
 
 
-def save(description: Description, place: Path, changes: Sequence[Change], author: str, time: str) -> None:
+def save(
+    description: Description, place: Path, changes: Sequence[Change], author: str, time: str,
+    check: Callable[[Lines], None] = lambda _: None,
+) -> None:  # fmt: skip
     """Save changes to the corpus's file of corrections, all or none: a line for each segment and translator, sorted.
 
     A description without such a file gets one, `FILE` beside it. The lines of others are kept as they are.
@@ -213,6 +220,9 @@ def save(description: Description, place: Path, changes: Sequence[Change], autho
         The file of the description.
     time
         Time of the changes, ISO 8601.
+    check
+        Raises BadInput if the lines that would count after the changes may not be saved. No other editor saves
+        meanwhile.
 
     Raises
     ------
@@ -237,6 +247,7 @@ def save(description: Description, place: Path, changes: Sequence[Change], autho
                 line = _line(change, former, author, time)
                 _check_line(line, description, path)
                 standing[line.key] = line
+        check(standing)
         _replace(path, "".join(f"{standing[key].line}\n" for key in sorted(standing)))
         _let_git_unite(path)
 

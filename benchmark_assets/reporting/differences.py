@@ -20,7 +20,7 @@ from benchmark_assets.metrics.further import by_metric, named_among
 from benchmark_assets.metrics.measures import panel
 from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.reporting.contents import CHECKSUMS
-from benchmark_assets.reporting.export import EXPORT, recorded
+from benchmark_assets.reporting.export import TITLE, recorded
 from resources.catalogue import column
 from resources.errors import BadInput
 from resources.folders import README, title
@@ -129,8 +129,7 @@ def read(folder: Path) -> Package:
         If the folder is not a package, lacks a file, or contains a file that was modified.
     """
     readme = folder / README
-    titles = EXPORT.public, EXPORT.private
-    if not (folder / CHECKSUMS).is_file() or not title(folder).startswith(titles):
+    if not (folder / CHECKSUMS).is_file() or not title(folder).startswith(TITLE):
         raise BadInput(folder, "", "is not a package", "`variorum export` writes packages")
     written = recorded(folder)
     of_tasks = "parquet/tasks.parquet" in written

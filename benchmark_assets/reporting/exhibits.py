@@ -162,14 +162,19 @@ SLICES = Exhibit(
     "slice_summary", "", "Parts of the corpus",
     "Scores by part of the corpus: collections, and thirds of the passages by length and by human spread.",
 )  # fmt: skip
+FURTHEST = 20
+"""Largest multiple of the units of a corpus to which the number that an answer takes is extrapolated."""
+
 RANGE = Exhibit(
     "human_range", "range", "Models among people",
     "Whether a model is as far from the human translators as they are from each other. A model and a translator are "
     "compared on the same passages, and both are scored against the references of the other translators. A model is "
     "nearer or farther if it differs significantly from every translator. It is among them if it is equal to one of "
     "them within the margin, or nearer than one and farther than another. Otherwise it cannot be told, and the table "
-    "says how many units are needed. Nearness is not quality: models may be nearer than a good translator.",
+    "says how many units are needed, up to 20 times those that there are. Nearness is not quality: models may be "
+    "nearer than a good translator.",
     "-measure model", sources="human_range drift_score reference_envelope",
+    brief=lambda rows: rows.with_columns(needed=pl.when(pl.col("needed") <= FURTHEST * pl.col("units")).then("needed")),
     question="Are the models as far from the translators as these are from each other?",
 )  # fmt: skip
 FROM_TRANSLATORS = Exhibit(

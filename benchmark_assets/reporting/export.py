@@ -32,7 +32,8 @@ from resources.tables import markdown
 from resources.warehouse import Warehouse
 from resources.whole_files import sha256
 
-EXPORT = Kind("export", "# Variorum export, public: ", "# Variorum export, private, do not pass on: ")
+TITLE = "# Variorum export"
+EXPORT = Kind("export", f"{TITLE}: ", f"{TITLE}, private, do not pass on: ")
 
 FILES = f"""\
 | file | content |
@@ -387,6 +388,7 @@ def _licences(content: Content, private: bool) -> str:
 def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
     title = EXPORT.private if private else EXPORT.public
     warning = f"Private: do not pass on. `{PRIVATE}` contains restricted texts.\n\n" if private else ""
+    warning += withheld.unlicensed(content.rights)
     selected = int(content.tables["selection"]["selected"].sum())
     models, outdated = content.outputs["model"].n_unique(), content.outdated
     earlier = f"{OUTDATED}{markdown(outdated, most=len(outdated))}\n\n" if len(outdated) else ""

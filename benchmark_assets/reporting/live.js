@@ -51,7 +51,8 @@ function section(update) {
   part.append(made("p", `Calls: ${update.calls} of about ${Math.max(update.planned, update.calls)} announced so far. `
     + `Spent: ${dollars(update.dollars)} ${cap}.`));
   const numbers = ["outputs", "failed", "remaining", "calls", "dollars"];
-  part.append(table("Models", [["model"], ...numbers.map((name) => [name, 1])],
+  if (!update.models.length) part.append(made("p", "No model has been asked."));
+  else part.append(table("Models", [["model"], ...numbers.map((name) => [name, 1])],
     update.models.map((row) => [row.model, row.done, row.failed, row.left, row.calls, dollars(row.dollars)])));
   if (update.failures.length) {
     part.append(made("h3", "Failures"));

@@ -1,5 +1,7 @@
 """What a page of the web server is made from."""
 
+from hashlib import blake2b
+from importlib.metadata import version
 from typing import NamedTuple
 
 from resources.provider.provider import Provider
@@ -14,3 +16,8 @@ class ServedHome(NamedTuple):
     provider: Provider
     private: bool
     read_only: bool = False
+
+
+def version_of(*parts: bytes) -> str:
+    """Name of the version of a page that depends on `parts` and on the software."""
+    return blake2b(b"\0".join([version("variorum").encode(), *parts]), digest_size=8).hexdigest()

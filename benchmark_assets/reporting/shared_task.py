@@ -29,6 +29,7 @@ from benchmark_assets.metrics.metric import Metric
 from benchmark_assets.metrics.scores import made_by, model_scores
 from benchmark_assets.people.mqm import LABEL_POINTS
 from benchmark_assets.reporting.export import EXPORT
+from benchmark_assets.reporting.withheld import unlicensed
 from resources.errors import BadInput
 from resources.folders import README, check_vacant, put
 from resources.warehouse import Warehouse
@@ -171,7 +172,7 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     left_out = named(sorted(rights.hidden))
     withheld = len(copies) - len(outputs)
     omissions = f"Restricted texts left out: {', '.join(left_out)}; outputs that copy them: {withheld}.\n\n"
-    omissions = omissions if left_out else ""
+    omissions = f"{omissions if left_out else ''}{unlicensed(rights.rights)}"
     methods = "".join(f"- scores: {signature}\n" for signature in made_by(warehouse, sources.select("passage")))
     files[README] = f"{title}{corpus}, as a test set\n\n{omissions}{ABOUT}{methods}"
     put({path: text.encode() for path, text in files.items()}, folder)

@@ -38,11 +38,12 @@ ABOUT = "Read passages and results, watch evaluations, and see in Dagster where 
 def _sections(home: ServedHome) -> Iterator[str]:
     running = len(journal.running(home.warehouse.folder))
     corpora = overview.corpora(home.warehouse)
+    aligned = {*home.warehouse.read("prose", columns=["corpus"])["corpus"]}
     yield "<h2>Read</h2><ul>"
     for corpus, languages, passages in corpora.select("corpus", "languages", "passages").iter_rows():
         place, words = f"{READERS}/{quote(corpus)}/", f"{languages}, {passages:,} passages"
-        correct = f'<a href="{place}corrections/">correct its alignment</a>'
-        yield f'<li><a href="{place}">{escape(corpus)}</a>: {escape(words)}; {correct}</li>'
+        correct = f'; <a href="{place}corrections/">correct its alignment</a>' if corpus in aligned else ""
+        yield f'<li><a href="{place}">{escape(corpus)}</a>: {escape(words)}{correct}</li>'
     if corpora.is_empty():
         yield "<li>No corpus yet: <code>variorum open FOLDER</code> opens your texts, "
         yield "<code>variorum demo</code> evaluates two samples.</li>"

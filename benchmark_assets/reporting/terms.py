@@ -14,6 +14,8 @@ TERMS = {
     "`corpus/document:number`.",
     "segment": "The smallest unit that source and translations share, such as a sentence or a verse. A passage has one "
     "or more.",
+    "verbatim": "Found word for word in a translator's prose. Text that is normalized differs from the prose in marks "
+    "or case only; expanded text spells out an abbreviation of the prose; suspicious text should be looked at.",
     "reference": "A human translation of a passage.",
     "output": "A model's translation of a passage.",
     "envelope": "Where the references of a passage lie in the space of an embedder: their centroid, and their spread "

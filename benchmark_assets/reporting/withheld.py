@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from benchmark_assets.corpus.proposed import UNSTATED
+from benchmark_assets.corpus.rights import named
 from resources import catalogue
 from resources.warehouse import Warehouse
 
@@ -24,6 +26,13 @@ KEY = ["part", "document", "passage", "translator", "model", "judge"]
 """Columns that identify a text. A column that does not apply to a text contains ''."""
 
 LIST = pl.Schema({**dict.fromkeys(KEY, pl.String()), "texts": pl.Int32(), "reason": pl.String()})
+
+
+def unlicensed(rights: pl.DataFrame) -> str:
+    """A paragraph about the texts whose licence is unknown, in rows of `rights.rights_of`; '' if there are none."""
+    names = named(rights.filter(licence=UNSTATED)["translator"])
+    words = "Licence unknown, so find out whether you may pass it on"
+    return f"{words}: {', '.join(names)}.\n\n" if names else ""
 
 
 def quoting(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:

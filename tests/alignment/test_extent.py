@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.alignment.extent import BY_HAND, examine
-from benchmark_assets.alignment.verification import verify
+from benchmark_assets.alignment.verification import verify, with_ids
 from tests.alignment.words import sentence
 
 RNG = random.Random(19)
@@ -68,6 +68,7 @@ def test_evidence_tells_the_size_and_the_owner() -> None:
     )
     assert "with segment 5 (counted from 0)" in evidence({4: SEGMENTS[5]}, 4)
     assert evidence({4: None, 5: SEGMENTS[4]}, 5) == "its words fit segment 4 (counted from 0) better"
+    assert with_ids(evidence({4: None, 5: SEGMENTS[4]}, 5), list("abcdefg")) == "its words fit e better"
 
 
 def test_notes_and_headings_between_segments_are_nobodys_text() -> None:

@@ -335,6 +335,17 @@ def test_who_has_no_licence_is_restricted(stored: Warehouse, tmp_path: Path) -> 
     assert "| nobody | unknown | yes |" in (tmp_path / "package" / "LICENCES.md").read_text()
 
 
+def test_an_unknown_licence_is_said_and_never_called_public(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    described = json.loads(corpus.read_text(encoding="utf-8"))
+    described["references"]["ann"]["licence"] = described["source"]["licence"] = "unknown"
+    corpus.write_text(json.dumps(described), encoding="utf-8")
+    export(stored, tmp_path / "package", "tiny")
+    readme = (tmp_path / "package" / "README.md").read_text(encoding="utf-8")
+    assert "Licence unknown, so find out whether you may pass it on: source, ann." in readme
+    assert "public" not in next(line for line in readme.splitlines() if line.startswith("# "))
+    assert "| ann | unknown | no | yes |" in (tmp_path / "package" / "LICENCES.md").read_text(encoding="utf-8")
+
+
 def test_an_output_that_repeats_a_restricted_text_is_withheld(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
     text = "Off goes the mouse behind the oven, while the cat on the sill keeps her seat and stays put."
     add(stored, "reference", {"passage": PASSAGES[0], "translator": "mora", "text": text, "complete": True})

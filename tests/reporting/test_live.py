@@ -188,6 +188,9 @@ def test_the_live_page_follows_an_update_by_itself(closed: Warehouse, page: Page
     with serving(home) as url:
         page.goto(f"{url}/live")
         page.get_by_text("Nothing runs.").wait_for()
+        with journal.kept(closed.folder, "quiet", home.provider):
+            page.get_by_text("No model has been asked.").wait_for()
+            assert page.get_by_role("table").count() == 0
         with journal.kept(closed.folder, "run", home.provider, ["ours"]):
             plan = {"asset": "model_output", "calls": 3, "partitions": {"ours": 3}}
             journal.note(closed.folder, "run", plan)
@@ -210,6 +213,7 @@ def test_the_start_page_links_what_there_is(closed: Warehouse, page: Page) -> No
         own = [link.get_attribute("href") or "" for link in page.get_by_role("link").all()]
         of_views = [address for address in own if address.startswith("/asset-groups~")]
         assert of_views == [view.address for view in VIEWS]
+        assert f"/readers/{CORPUS}/corrections/" not in own  # it has no alignment
         for address in ("/live", "/report", f"/readers/{CORPUS}/"):
             assert address in own
             assert got(f"{url}{address}").status_code == 200

@@ -15,6 +15,7 @@ from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.audit.rated import anonymous
 from benchmark_assets.corpus.human_work import imported_outputs
+from benchmark_assets.corpus.proposed import UNSTATED
 from benchmark_assets.corpus.renderings import doubts_by_reference
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
@@ -104,6 +105,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         passages = sources.select("passage")
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
         rights = disclosure(warehouse, corpus, references["translator"], private)
+        unlicensed = rights.rights.filter(licence=UNSTATED)["translator"].to_list()
         if sources.is_empty():
             remedy = "run `variorum update`; `variorum trace CORPUS` shows why passages are dropped"
             raise BadInput(corpus, "", "has no passage in the benchmark", remedy)
@@ -133,7 +135,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         origins = packed(trace.of_passages(warehouse, passages))
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable, categories_of(warehouse)[corpus])
-    overview |= {"origins": {"kinds": origins.kinds, "calls": origins.calls}, "worth": worth}
+    overview |= {"origins": {"kinds": origins.kinds, "calls": origins.calls}, "worth": worth, "unlicensed": unlicensed}
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, origins.steps, rights.hidden, target))
     restricted, withheld = named(rights.restricted), outputs["withheld"].count()

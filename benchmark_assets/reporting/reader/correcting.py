@@ -5,14 +5,15 @@ checks of what a browser sends. Not here: addresses and who may save (serving), 
 in the browser (corrections.js).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
 from benchmark_assets.alignment.units import units
-from benchmark_assets.alignment.verification import SUSPICIOUS
+from benchmark_assets.alignment.verification import SUSPICIOUS, with_ids
 from benchmark_assets.corpus import corrections
 from benchmark_assets.corpus.corrections import Change, CorrectionLine
 from benchmark_assets.corpus.description import Description
@@ -25,6 +26,9 @@ from resources.warehouse import Warehouse
 
 SHOWN = (*corrections.SAID, *corrections.NOTED)
 """Keys of a correction that the page shows."""
+
+LABELS = pl.when(pl.col("segment_ids").list.len() > 1).then("segment_ids").otherwise(pl.concat_list("passage_id"))
+"""The segments of a passage as pages show them: the only one as the passage, as in the reader."""
 
 Place = tuple[str, str]
 """A segment or document, and a translator."""
@@ -95,10 +99,12 @@ def _queue(
     )  # fmt: skip
     order = places.select("passage", "passage_id", "document", "segment_ids").with_row_index("row")
     rows = rows.join(order, on="passage").sort("row", "translator", "segment_id")
+    labels = dict(places.select("document", LABELS.alias("of")).explode("of").group_by("document", maintain_order=True)
+                  .agg("of").iter_rows())  # fmt: skip
     for id, document, translator, segment, evidence in rows.select(
         "passage_id", "document", "translator", "segment_id", "evidence"
     ).iter_rows():
-        words = "" if translator in hidden else evidence
+        words = "" if translator in hidden else with_ids(evidence, labels[document])
         settled = (segment, translator) in standing or (document, translator) in standing
         yield {"passage": id, "translator": translator, "segment": segment, "evidence": words, "settled": settled}
 
@@ -125,7 +131,7 @@ def _translator(
     texts = warehouse.read("prose", document, ["text"])["text"].to_list()
     prose = texts[0] if texts else ""
     segments: list[dict[str, Any]] = []
-    end = 0
+    labels, end = sources.select(LABELS.alias("of").explode())["of"].to_list(), 0
     for passage, ids in sources.select("passage", "segment_ids").iter_rows():
         row = stored.get(passage, {})
         for at, id in enumerate(ids):
@@ -134,15 +140,18 @@ def _translator(
             aligned = row["segments"][at] if row.get("segments") else None
             text = record.get("text", aligned)
             start = row["starts"][at] if "starts" in row and "text" not in record else None
-            if text and start is None and (place := prose.find(text, end)) >= 0:
-                start = place
-            if text and start is not None:
-                end = start + len(text)
+            stop = start + len(text) if text and start is not None else None
+            if text and start is None:
+                place = prose.find(text, end)
+                places = [(place, place + len(text))] if place >= 0 else _places(text, prose)
+                start, stop = places[-1] if places else (None, None)
+            end = max(end, stop or 0)
             stage, evidence = stages.get(id, ("", ""))
+            evidence = "" if withheld else with_ids(evidence or row.get("doubt") or "", labels)
             segments.append({
-                "id": id, "text": None if withheld else text, "characters": len(text or ""), "start": start,
-                "end": end if start is not None and text else None, "stage": stage,
-                "evidence": "" if withheld else evidence or row.get("doubt") or "", "base": line.digest if line else "",
+                "id": id, "label": labels[len(segments)], "start": start, "end": stop,
+                "text": None if withheld else text, "characters": len(text or ""),
+                "stage": stage, "evidence": evidence, "base": line.digest if line else "",
                 "saved": {} if withheld else {key: record[key] for key in SHOWN if key in record},
                 "waits": _waits(record, text != aligned, row.get("methods"), at, stage),
             })  # fmt: skip
@@ -151,6 +160,11 @@ def _translator(
         "name": name, "continuous": continuous, "withheld": withheld, "prose": "" if withheld else prose,
         "cuts": cuts, "segments": segments, "files": str(description.references[name].root or description.root),
     }  # fmt: skip
+
+
+def _places(text: str, prose: str) -> list[tuple[int, int]]:
+    """All places where a text occurs, whatever the white space between its words."""
+    return [found.span() for found in re.finditer(r"\s+".join(map(re.escape, text.split())), prose)]
 
 
 def _waits(record: Mapping[str, Any], differs: bool, methods: Sequence[str | None] | None, at: int, stage: str) -> bool:
@@ -168,7 +182,7 @@ def saved(warehouse: Warehouse, corpus: str, body: object, private: bool) -> Non
     ------
     BadInput
         For a malformed request, an unknown segment or translator, a translator whose text is restricted unless
-        `private`, or as `corrections.save`.
+        `private`, a text that claims prose of another segment (`_check_apart`), or as `corrections.save`.
     Overtaken
         If another editor has corrected one of the segments meanwhile.
     """
@@ -195,7 +209,34 @@ def saved(warehouse: Warehouse, corpus: str, body: object, private: bool) -> Non
             )
             raise BadInput("request", change.segment, problem, "load the page again")
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    corrections.save(description, paths(warehouse)[corpus], changes, author.strip(), now)
+
+    def check(lines: corrections.Lines) -> None:
+        set_by_hand = (change for change in changes if change.record.get(corrections.TEXT))
+        for document, translator in sorted({(documents[each.segment], each.translator) for each in set_by_hand}):
+            sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus], "document": [document]}))
+            own = _translator(warehouse, description, sources.sort("position"), translator, lines, hidden)
+            _check_apart(own, {change.segment for change in changes})
+
+    corrections.save(description, paths(warehouse)[corpus], changes, author.strip(), now, check)
+
+
+def _check_apart(own: Mapping[str, Any], changed: Collection[str]) -> None:
+    """Raise BadInput for a changed text, of those that `_translator` returns, that occurs in the prose only where
+    another segment's text is. Texts that are wrong, or are taken back but still stored, claim nothing."""
+    claimed = [
+        each for each in own["segments"] if each["end"] is not None
+        and (corrections.TEXT in each["saved"] or (not each["waits"] and corrections.WRONG not in each["saved"]))
+    ]  # fmt: skip
+    for each in own["segments"]:
+        if each["id"] in changed and each["saved"].get(corrections.TEXT):
+            beside = [
+                [of["label"] for of in claimed if of is not each and of["start"] < end and start < of["end"]]
+                for start, end in _places(each["text"], own["prose"])
+            ]
+            if beside and all(beside):
+                remedy = "move the boundary, shorten one of the texts, or call one of the segments untranslated (u)"
+                problem = f"its text is also that of {beside[0][0]}, at least in part"
+                raise BadInput("not saved", each["label"], problem, remedy)
 
 
 def _change(sent: object, description: Description) -> Change:

@@ -9,18 +9,6 @@
 
   let shown, own, current = "", words = [], cuts = [], places = new Map(), dragged = null, busy = false;
   const pending = new Map(); // by translator and segment: what is not saved yet
-  const at = id => document.getElementById(id);
-  const make = (tag, attributes = {}, ...children) => {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
-    node.append(...children.filter(child => child !== null));
-    return node;
-  };
-  const button = (label, act, attributes = {}) => {
-    const node = make("button", { type: "button", ...attributes }, label);
-    node.addEventListener("click", act);
-    return node;
-  };
   const say = message => { at("where").textContent = message; };
 
   // ---- content
@@ -85,10 +73,16 @@
     reveal();
   }
 
+  // Segments whose texts claim prose that a segment's text claims. The server saves no such text.
+  function rivals(id) {
+    const [start, end] = places.get(id) ?? [0, 0];
+    return own.segments.map(each => each.id).filter(other => other !== id && places.has(other) && !said(other).wrong
+      && places.get(other)[0] < end && start < places.get(other)[1]);
+  }
   function locate(id, text) {
     const before = own.segments.slice(0, own.segments.findIndex(each => each.id === id)).reverse();
     const from = places.get(before.find(each => places.has(each.id))?.id)?.[1] ?? 0;
-    const start = text ? own.prose.indexOf(text, from) : -1;
+    const after = text ? own.prose.indexOf(text, from) : -1, start = after < 0 && text ? own.prose.lastIndexOf(text) : after;
     if (start < 0) places.delete(id); else places.set(id, [start, start + text.length]);
   }
 
@@ -185,6 +179,8 @@
     if (pending.has(name(id))) parts.push("not saved");
     else if (each.waits) parts.push("saved; recompute to use it");
     else if (each.stage) parts.push(each.stage);
+    const others = record.text && (id === current || pending.has(name(id))) ? rivals(id) : [];
+    if (others.length) parts.push(`shares text with ${others.map(other => segment(other).label).join(", ")}: shorten one of them`);
     const by = each.saved.author ? ` — ${each.saved.author}, ${each.saved.time.slice(0, 10)}` : "";
     return make("p", { class: "state" }, make("strong", {}, parts.join(", ")), each.evidence ? ` ${each.evidence}` : "", by,
       record.comment && id !== current ? ` “${record.comment}”` : "");
@@ -195,7 +191,7 @@
     const { id } = each, open = id === current;
     const item = make("li", { "data-id": id, "aria-current": open ? "true" : null,
       class: [doubted(id) && "doubted", pending.has(name(id)) && "changed"].filter(Boolean).join(" ") });
-    item.append(button(id, () => choose(id), { class: "pick", "aria-expanded": open }),
+    item.append(button(segment(id).label, () => choose(id), { class: "pick", "aria-expanded": open }),
       make("p", { class: "text", dir: "auto", lang: shown.language || null }, each.text ?? `restricted: ${each.characters} characters`),
       make("p", { class: "text given", dir: "auto", lang: textOf(id) ? shown.target || null : null },
         own.withheld ? `restricted: ${segment(id).characters} characters; read with variorum ui --private` : quote(id)), state(id));
@@ -232,7 +228,7 @@
     };
     const handle = edge => {
       const [least, most] = range(edge), say = `${own.prose.slice(Math.max(0, edge.at - 20), edge.at)} | ${own.prose.slice(edge.at, edge.at + 20)}`;
-      const title = [edge.ends && `end of ${edge.ends}`, edge.begins && `start of ${edge.begins}`].filter(Boolean).join(", ");
+      const title = [edge.ends && `end of ${segment(edge.ends).label}`, edge.begins && `start of ${segment(edge.begins).label}`].filter(Boolean).join(", ");
       const node = make("span", { class: edge.begins === current || edge.ends === current ? "handle here" : "handle", role: "slider",
         tabindex: 0, title, "aria-label": title, "aria-valuemin": least, "aria-valuemax": most, "aria-valuenow": edge.at,
         "aria-valuetext": say, "data-key": keyOf(edge) }, "⇹");
@@ -272,7 +268,8 @@
     at("reader").href = `../#${new URLSearchParams({ passage: source(current).passage })}`;
   }
   function reveal() {
-    for (const node of document.querySelectorAll("li[aria-current], .piece.current")) node.scrollIntoView({ block: "nearest" });
+    // The segment comes last: where the prose stands below, it is on screen anyway.
+    for (const name of [".piece.current", "li[aria-current]"]) document.querySelector(name)?.scrollIntoView({ block: "nearest" });
   }
   function choose(id) {
     current = id;
@@ -290,9 +287,9 @@
     const here = place(current), open = shown.queue.map((each, n) => [each, n]).filter(([each]) => !each.settled);
     const next = forwards ? open.find(([, n]) => n > here) ?? open[0] : open.findLast(([, n]) => n < here) ?? open.at(-1);
     if (!next) return say("no doubt is open");
-    const { passage, translator, segment, evidence } = next[0];
-    say(`${segment}, ${translator}: ${evidence}`);
-    visit(passage, translator, segment);
+    const { passage, translator, segment: id, evidence } = next[0];
+    say(`${segment(id)?.label ?? id}, ${translator}: ${evidence}`);
+    visit(passage, translator, id);
   }
 
   // ---- saving
@@ -401,6 +398,7 @@
   at("recompute").addEventListener("click", recompute);
   at("document").addEventListener("change", event => visit(event.target.value, own.name, ""));
   at("translator").addEventListener("change", event => visit(source(current).passage, event.target.value, current));
+  new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${at("bar").offsetHeight}px`)).observe(at("bar"));
   addEventListener("hashchange", show);
   addEventListener("beforeunload", event => { if (pending.size) event.preventDefault(); });
   load();

@@ -8,16 +8,9 @@ const READER = (() => {
 
   let index, state = {}, turn = 0, hits = [], hitOutputs = new Map();
   const shards = new Map(), starts = [];
-  const at = id => document.getElementById(id);
 
   // ---- helpers
 
-  const make = (tag, attributes = {}, ...children) => {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
-    node.append(...children.filter(child => child !== null));
-    return node;
-  };
   const option = (value, words) => make("option", { value }, words);
   const breaking = name => name.split(/(?<=_)/).flatMap((part, n) => n ? [make("wbr"), part] : [part]);
   const spoken = name => name.replaceAll("_", " ").toLowerCase();
@@ -283,7 +276,7 @@ const READER = (() => {
   // ---- a passage
 
   function shownText(text) {
-    const notes = [text.complete ? null : "incomplete", text.doubt ? `in doubt: ${text.doubt}` : null, text.drift === null ? null : `drift ${text.drift}`];
+    const notes = [index.unlicensed?.includes(text.name) ? "licence unknown" : null, text.complete ? null : "incomplete", text.doubt ? `in doubt: ${text.doubt}` : null, text.drift === null ? null : `drift ${text.drift}`];
     const title = text.name ? `Reference: ${text.name}` : "Source";
     const words = notes.filter(Boolean).join(", ");
     return make("section", {}, make("h3", {}, make("bdi", {}, title), words ? make("small", {}, ` ${words}`) : ""),

@@ -14,9 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from getpass import getuser
-from hashlib import blake2b
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
@@ -31,6 +29,8 @@ from benchmark_assets.corpus.corrections import Overtaken
 from benchmark_assets.corpus.registry import current, paths
 from benchmark_assets.reporting.reader import correcting
 from benchmark_assets.reporting.reader.writing import STATIC, write_reader
+from benchmark_assets.reporting.served import version_of
+from benchmark_assets.reporting.terms import glossary
 from resources.errors import BadInput
 from resources.folders import room
 from resources.warehouse import Warehouse
@@ -77,8 +77,11 @@ class _Editing:
     def file(self, request: Request) -> Response:
         """The page and what it loads."""
         name = request.path_params["file"] or "corrections.html"
-        if name not in ("corrections.html", "corrections.css", "corrections.js", "reader.css"):
+        if name not in ("corrections.html", "corrections.css", "corrections.js", "elements.js", "reader.css"):
             return PlainTextResponse(f"{name}: no such file", 404)
+        if name == "corrections.html":
+            page = (STATIC / name).read_text(encoding="utf-8").replace("$terms", glossary(("segment", "verbatim")))
+            return HTMLResponse(page, headers=NOT_STORED)
         return FileResponse(STATIC / name, headers=NOT_STORED)
 
     def shown(self, request: Request) -> Response:
@@ -88,8 +91,9 @@ class _Editing:
             content = correcting.shown(self._warehouse, corpus, where, self._private)
         except BadInput as error:
             return PlainTextResponse(str(error), 404)
-        may = self._refusal(request) is None
-        return JSONResponse(content | {"may": may, "author": getuser() if may else ""}, headers=NOT_STORED)
+        may, account = self._refusal(request) is None, getuser()
+        author = account if may and account != "root" else ""  # the name of no person
+        return JSONResponse(content | {"may": may, "author": author}, headers=NOT_STORED)
 
     async def save(self, request: Request) -> Response:
         """Store changes: 409 with both versions if another editor corrected the same segment, 422 for bad input."""
@@ -192,9 +196,6 @@ class _Readers:
 
     def _version(self, corpus: str) -> str:
         """Name of the current version: a digest of everything on which a reader depends."""
-        parts = [
-            version("variorum"), current(self._warehouse, corpus).model_dump_json(),
-            self._warehouse.state(corpus).sort("table").write_json(),
-        ]  # fmt: skip
+        described, state = current(self._warehouse, corpus), self._warehouse.state(corpus).sort("table")
         code = [each.read_bytes() for each in sorted(STATIC.iterdir()) if each.is_file()]
-        return blake2b(b"\0".join([*(part.encode() for part in parts), *code]), digest_size=8).hexdigest()
+        return version_of(described.model_dump_json().encode(), state.write_json().encode(), *code)

@@ -30,7 +30,7 @@ from resources.folders import PRIVATE, README, Kind, check_replaceable, put, roo
 from resources.warehouse import Warehouse
 
 READER = Kind("reader", "# Variorum reader: ", "# Variorum reader, private, do not pass on: ")
-_OURS = re.compile(rf"(?:{PRIVATE}/)?(?:index\.html|index\.js|reader\.css|reader\.js|texts/\d+\.js)|{README}")
+_OURS = re.compile(rf"(?:{PRIVATE}/)?(?:index\.html|reader\.css|(?:elements|index|reader)\.js|texts/\d+\.js)|{README}")
 
 SHARD = 400_000
 """Number of characters of JSON after which a shard ends: a few dozen passages, parsed in a few milliseconds."""
@@ -156,7 +156,7 @@ def _put(
     files = {
         f"{place}index.html": filled.encode(),
         f"{place}index.js": _script("index", index),
-        **{f"{place}{name}": (STATIC / name).read_bytes() for name in ("reader.js", "reader.css")},
+        **{f"{place}{name}": (STATIC / name).read_bytes() for name in ("elements.js", "reader.js", "reader.css")},
         **{f"{place}texts/{n:03}.js": _script("texts", n, shard) for n, shard in enumerate(shards)},
         README: (
             f"{READER.private if private else READER.public}{title}\n\nOpen `{place}index.html` in a browser; the page "

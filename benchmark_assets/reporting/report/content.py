@@ -18,7 +18,8 @@ from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.benchmarks import exhibits as benchmarks
 from benchmark_assets.benchmarks.reproduction import OUTCOMES
 from benchmark_assets.contamination.exhibits import KINSHIP, KNOWN, MEMORY
-from benchmark_assets.corpus.description import Audit
+from benchmark_assets.corpus.description import Audit, Scoring
+from benchmark_assets.corpus.units import scoring
 from benchmark_assets.error_spans import exhibits as error_spans
 from benchmark_assets.examination.exhibits import REPORTS
 from benchmark_assets.literary import exhibits as literary
@@ -138,7 +139,20 @@ def ranks(home: Home, corpus: str) -> list[Display]:
         column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
         *spread(overall, rows, ["kind", "system"], "metric_rank", "measure", "rank", headings),
     ]
-    return home.show(exhibits.RANKS, corpus, overall, table=table)
+    words = f"{exhibits.RANKS.words}{_unranked(home, corpus, overall)}"
+    return home.show(exhibits.RANKS, corpus, overall, table=table, words=words)
+
+
+def _unranked(home: Home, corpus: str, ranked: pl.DataFrame) -> str:
+    """Which models of a corpus have no rank, and why: a sentence, or '' if all have one."""
+    rows = home.read("leaderboard", corpus).filter(kind="model").join(ranked, on=["kind", "system"], how="anti")
+    setting = scoring(home.warehouse).get(corpus, Scoring())
+    least = 1.0 if setting.missing == "omit" else setting.coverage
+    reasons = [
+        f"{name} ({f'usable outputs for {share:.0%} of the passages' if share < least else 'no value to rank'})"
+        for name, share in rows.sort("system").select("system", pl.col("coverage").fill_null(1.0)).iter_rows()
+    ]
+    return f" Without a rank, which takes {least:.0%} of the passages: {', '.join(reasons)}." if reasons else ""
 
 
 def boards(home: Home, corpus: str) -> list[Display]:

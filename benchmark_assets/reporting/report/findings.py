@@ -15,6 +15,7 @@ from benchmark_assets.corpus.units import FEWEST, Division, division, scoring
 from benchmark_assets.metrics.entries import BY_NAME
 from benchmark_assets.metrics.intervals import Z
 from benchmark_assets.metrics.significance import DIFFERENT, EQUAL, OPEN
+from benchmark_assets.reporting.exhibits import FURTHEST
 from benchmark_assets.reporting.headline import RATE, told_apart, words
 from benchmark_assets.reporting.report.display import Home
 from benchmark_assets.reporting.sentences import among_people, counted, listed
@@ -61,6 +62,11 @@ class Evidence(NamedTuple):
     def read(self, table: str) -> pl.DataFrame:
         """Rows of a table about the corpus."""
         return self.home.read(table, self.corpus)
+
+    def takes(self, units: float) -> str:
+        """How many units an answer takes, in words: beyond `FURTHEST` times those that there are, only that bound."""
+        most = FURTHEST * self.units
+        return f"about {self.extent(math.ceil(units))}" if units <= most else f"more than {self.extent(most)}"
 
     def extent(self, units: int) -> str:
         """A number of units in words."""
@@ -256,8 +262,8 @@ def _small_differences(basis: Evidence) -> Iterator[str]:
     yield (
         f"Whether {counted(len(pairs), 'pair')} of models differ in similarity. Differences of {sizes[0]}"
         + (f" to {sizes[-1]}" if len(sizes) > 1 else "")
-        + f" would be found in 4 of 5 such corpora; half of these pairs would need at most about "
-        f"{basis.extent(math.ceil(needed))} to find one as small as the margin, {margin:g}."
+        + f" would be found in 4 of 5 such corpora; to find one as small as the margin, {margin:g}, in half of these "
+        f"pairs takes {basis.takes(needed)}."
     )
 
 
@@ -266,7 +272,7 @@ def _open(basis: Evidence) -> Iterator[str]:
     rows = basis.read("human_range").filter(measure=SIMILARITY, verdict=OPEN).sort("needed", "model", nulls_last=True)
     if len(rows):
         names = [
-            f"{model} (about {basis.extent(needed)})" if needed else model
+            f"{model} ({basis.takes(needed)})" if needed else model
             for model, needed in rows.select("model", "needed").rows()
         ]
         takes = "in parentheses stands what an answer takes if all stays as it is" if rows["needed"].count() else (

@@ -5,8 +5,6 @@ and is written again when it is asked for after a change of the warehouse or of 
 """
 
 from datetime import UTC, datetime
-from hashlib import blake2b
-from importlib.metadata import version
 from threading import Lock
 from uuid import uuid4
 
@@ -19,7 +17,7 @@ from benchmark_assets.reporting.cards import READERS
 from benchmark_assets.reporting.reader.serving import NOT_STORED
 from benchmark_assets.reporting.report.content import parts
 from benchmark_assets.reporting.report.page import page
-from benchmark_assets.reporting.served import ServedHome
+from benchmark_assets.reporting.served import ServedHome, version_of
 from resources.errors import BadInput
 from resources.whole_files import write
 
@@ -58,5 +56,4 @@ class _Report:
         """A digest of what the report depends on. While others write to a database it is new at each call."""
         number = self._warehouse.last_change()
         files = [path.read_bytes() for path in paths(self._warehouse).values() if path.is_file()]
-        state = [version("variorum"), str(uuid4() if number is None else number)]
-        return blake2b(b"\0".join([*(part.encode() for part in state), *files]), digest_size=8).hexdigest()
+        return version_of(str(uuid4() if number is None else number).encode(), *files)

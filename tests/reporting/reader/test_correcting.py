@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from benchmark_assets.corpus.registry import register
 from resources.duckdb_warehouse import DuckDBWarehouse
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import ANN, BEN, PASSAGES, PROSE, SOURCES, prose
-from tests.audit.stored import put
+from tests.audit.stored import add, put
 from tests.processes import variorum
 from tests.reporting.reader.test_serving import served
 from tests.support import made_home, made_once, restrict, write_corpus
@@ -113,6 +114,72 @@ def test_two_editors_at_once_lose_nothing(client: httpx.Client, tales: Warehouse
         "doc1:1.1": "Ida", "doc1:1.2": "Ida", "doc2:1.1": "Ulf"
     }  # fmt: skip
     assert len(lines["doc1:1.1"]["replaces"]) == 2
+
+
+def test_two_segments_do_not_claim_the_same_prose(client: httpx.Client, tales: Warehouse, browser: Browser) -> None:
+    """A text typed over a neighbor's is refused with the neighbor's id; both sides of a boundary are saved together.
+    Evidence names segments by their ids."""
+    first, second = PROSE["doc1"]["doc1:1.1"], PROSE["doc1"]["doc1:1.2"]
+    head, over = "In the house", f"{first} In the\nhouse"  # as spaced by hand
+    for record in (
+        {"segment": "doc1:1.1", "text": over},
+        {"segment": "doc1:2.1", "text": f"bread. {PROSE['doc1']['doc1:2.1']}"},
+    ):
+        refused = client.post("save", json=change(**record))
+        assert (refused.status_code, "its text is also that of doc1:1.2" in refused.text) == (422, True), refused.text
+    both = change("doc1:1.1", text=over)
+    both["changes"] += change("doc1:1.2", text=second.removeprefix(head).strip())["changes"]
+    assert client.post("save", json=both).status_code == 200
+    again = change("doc1:1.2", base(client, "doc1:1.2"), text=second)
+    assert client.post("save", json=again).status_code == 422  # against a line of the file
+    assert client.post("save", json=change("doc1:1.2", again["changes"][0]["base"], text=None)).status_code == 200
+
+    place = {"passage": "tales/doc2:1", "translator": "dora"}
+    doubt = {
+        "segment_id": "doc2:1.2",
+        "stage": "suspicious",
+        "evidence": "its words fit segment 2 (counted from 0) better",
+    }
+    put(tales, "verification", place | doubt | {"in_order": True, "similarity": 1.0, "start_at": 0, "end_at": 5})
+    shown = client.get("shown", params={"at": "doc2"}).json()
+    [queued] = [each["evidence"] for each in shown["queue"] if each["segment"] == "doc2:1.2"]
+    assert shown["author"] == ("" if getuser() == "root" else getuser())
+    assert queued == shown["translators"][2]["segments"][1]["evidence"] == "its words fit doc2:2.1 better"
+
+    page = browser.new_page()
+    page.goto(f"{client.base_url}#at=doc2:1&translator=dora&segment=doc2:1.1")
+    page.locator("li[aria-current]").wait_for()
+    page.get_by_label("Your name").fill("Ida")
+    page.get_by_role("button", name="By hand (h)").click()
+    text = page.get_by_label("Text of the segment")
+    text.fill(f"{PROSE['doc2']['doc2:1.1']} Boys")
+    text.blur()
+    expect(page.locator("li[aria-current] .state")).to_contain_text("shares text with doc2:1.2")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#where")).to_contain_text("its text is also that of doc2:1.2")
+    expect(page.locator("#count")).to_contain_text("not saved: 1")
+    expect(page.locator("#terms")).to_contain_text("Found word for word in a translator's prose")
+    page.set_viewport_size({"width": 1440, "height": 360})
+    for key in ("j", "j", "j", "k", "k"):  # the segment stays below the bar, which stays
+        page.keyboard.press(key)
+        assert page.evaluate("""() => {
+            const place = name => document.querySelector(name).getBoundingClientRect();
+            const bar = place("#bar"), own = place("li[aria-current] .pick");
+            return bar.top >= 0 && bar.bottom <= own.top && own.bottom <= innerHeight; }""")
+    page.close()
+
+
+def test_segments_have_the_ids_that_the_reader_shows(client: httpx.Client, tales: Warehouse) -> None:
+    """The only segment of a row of a table is shown as the row's passage."""
+    row = {"passage": "tales/doc3:7", "passage_id": "doc3:7", "corpus": "tales", "document": "doc3", "position": 0,
+           "language": "la", "segment_ids": ["doc3:7.1"], "segments": ["Finis."], "text": "Finis."}  # fmt: skip
+    add(tales, "source_text", row)
+    labels = [
+        [each["label"] for each in client.get("shown", params={"at": where}).json()["translators"][2]["segments"]]
+        for where in ("doc3", "doc2")
+    ]
+    assert "correct its alignment" in client.get(str(client.base_url.join("/"))).text
+    assert labels == [["doc3:7"], ["doc2:1.1", "doc2:1.2", "doc2:2.1", "doc2:2.2"]]
 
 
 def test_only_this_server_s_pages_save_and_only_on_this_machine(client: httpx.Client, tales: Warehouse) -> None:

@@ -1,6 +1,7 @@
 """The reader in a browser: what it shows, what filters and links find, and that texts are texts."""
 
 import itertools
+import json
 import random
 import re
 import time
@@ -377,3 +378,16 @@ def test_two_models_are_read_from_where_one_is_furthest_ahead_to_where_it_is_fur
     assert (shown(page), sorted(outputs(page))) == ("b1:1", sorted(MODELS[:2]))
     at(page, model=MODELS[1], ahead=MODELS[0])
     assert page.locator("#place option").all_inner_texts() == ["a2:1", "a0:1", "b1:1"]
+
+
+def test_an_unknown_licence_stands_at_the_text(page: Page, tmp_path: Path) -> None:
+    own = build(tmp_path, count=2)
+    description = tmp_path / "corpus" / "corpus.yaml"
+    described = json.loads(description.read_text(encoding="utf-8"))
+    described["references"]["ann"]["licence"] = "unknown"
+    description.write_text(json.dumps(described), encoding="utf-8")
+    write_reader(own, tmp_path / "reader", CORPUS)
+    headings = opened(page, tmp_path / "reader").locator(".beside h3").all_inner_texts()
+    assert [heading for heading in headings if "licence unknown" in heading] == [
+        heading for heading in headings if heading.startswith("Reference: ann")
+    ]

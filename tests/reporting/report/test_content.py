@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchmark_assets.metrics.entries import MEAN_RANK
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.report.content import parts
 from benchmark_assets.reporting.report.display import Display
@@ -84,6 +85,17 @@ def test_rates_say_of_how_many_outputs_they_speak(warehouse: Warehouse) -> None:
     (found,) = exhibits(warehouse, "Errors of all outputs")
     assert "at least 25.0 % of each model's outputs" in found.words
     assert cells(found, "covered %") == ["25.0"] * 3
+
+
+def test_models_without_a_rank_are_named_with_the_reason(warehouse: Warehouse) -> None:
+    rows = warehouse.read("metric_rank").drop("run_id", "updated_at")
+    put(warehouse, "metric_rank", rows.filter((pl.col("system") != "alpha") | (pl.col("measure") != MEAN_RANK)))
+    change(warehouse, "leaderboard", coverage=0.4)
+    (found,) = exhibits(warehouse, "Ranks")
+    assert "alpha" not in cells(found, "system")
+    assert found.words.endswith(
+        "Without a rank, which takes 95% of the passages: alpha (usable outputs for 40% of the passages)."
+    )
 
 
 def test_the_signature_of_drift_is_that_of_the_corpus_itself(warehouse: Warehouse) -> None:

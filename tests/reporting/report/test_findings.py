@@ -94,8 +94,14 @@ def test_open_comparisons_say_how_many_documents_they_would_take(tmp_path: Path)
     assert "Of 2 pairs of models, 1 differ in similarity and 0 are equal within the margin; of 1 it cannot" in found
     assert "By similarity, model0 is within the range of the translators." in found
     assert "Differences of 0.0100 would be found" in unsaid  # and one of the margin, .005, with four times the units:
-    assert "at most about 80 documents to find one as small as the margin, 0.005" in unsaid
+    assert "as small as the margin, 0.005, in half of these pairs takes about 80 documents." in unsaid
     assert "Whether model1 (about 45 documents) can be told" in unsaid
+    put(warehouse, "system_comparison", [{**pair, "other": "model1", "answer": OPEN, "detectable": 0.1, "units": 20}])
+    put(warehouse, "human_range", [{**among, "model": "model1", "verdict": OPEN, "needed": 99_000}])
+    assert "in half of these pairs takes more than 400 documents." in said(warehouse)[1]
+    assert "Whether model1 (more than 400 documents) can be told" in said(warehouse)[1]
+    (shown,) = (each for part in parts(warehouse) for each in part.exhibits if each.title == "Models among people")
+    assert "units needed" not in [column.heading for column in shown.columns]
 
 
 def test_wide_rates_say_how_many_labels_are_enough(tmp_path: Path) -> None:
