@@ -5,7 +5,6 @@ the warehouse. Not here: files (sample), right answers (forms), verdicts on anno
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -82,24 +81,15 @@ def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
     return checks
 
 
-def balanced_checks(
-    items: Sequence[SheetItem], seed: int, rules: Rules | None
-) -> tuple[Sequence[SheetItem], list[Control]]:
-    """Control items with sound and with faulty texts, equally many, the same for all annotators; and before them the
-    items as they are shown beside these checks.
+def balanced_checks(items: Sequence[SheetItem], seed: int, rules: Rules | None) -> list[Control]:
+    """Control items with sound and with faulty texts, equally many, the same for all annotators.
 
-    Both kinds are made from the translations of one translator (`_withheld`), which are left out of the references of
-    all items, so that neither an empty cell nor another row tells a check. Each is used once. If there are too few for
-    an attention check per `CHECKED` items, outputs of other passages are shown, too. `rules` are those of the
-    translations' language, for subtle damage.
+    Both are made from human translations, which are left out of the references beside them, so that no missing
+    reference shows the answer. Translations that have the fewest words in common with others come first. Each is used
+    once. If there are too few for an attention check per `CHECKED` items, outputs of other passages are shown, too.
+    `rules` are those of the translations' language, for subtle damage.
     """
-    name = _withheld(items)
-    shown = [item._replace(references={k: v for k, v in item.references.items() if k != name}) for item in items]
-    of_places = {
-        item.place: (item.references.get(name, ""), own) for item, own in sorted(zip(items, shown, strict=True))
-    }
-    translations = [own._replace(candidate=text) for text, own in of_places.values() if text.strip()]
-    translations.sort(key=lambda each: item_key(str(seed), SOUND, each.place))
+    translations = _translations(items, seed)
     count = min(len(items) // BALANCED, len(translations) // 2)
     checks = [Control(SOUND, *_shown(SOUND, base, base.candidate)) for base in translations[:count]]
     for number, base in enumerate(translations[count : 2 * count]):
@@ -107,23 +97,23 @@ def balanced_checks(
         other = min(others, key=lambda each: item_key(base.item, ATTENTION, each.candidate), default=None)
         made = _faulty(FAULTS[number % len(FAULTS)], base, other.candidate if other else "", rules)
         checks += [Control(made[0], *_shown(made[0], base, made[1]))] if made else []
-    shown = shown if count else [*items]
     faulty = sum(check.kind != SOUND for check in checks)
-    return shown, checks + attention_checks(shown, seed)[: max(0, len(items) // CHECKED - faulty)]
+    return checks + attention_checks(items, seed)[: max(0, len(items) // CHECKED - faulty)]
 
 
-def _withheld(items: Sequence[SheetItem]) -> str:
-    """The translator from whose translations checks are made. Among those with most translations, it is the one who has
-    the fewest words in common with the others. '' if any passage would be left without a reference."""
-    of_places = {item.place: {k: v for k, v in item.references.items() if v.strip()} for item in items}.values()
-    counts = Counter(name for references in of_places for name in references)
-    alone = {name for references in of_places if len(references) == 1 for name in references}
-
-    def common(name: str) -> float:
-        pairs = ((own[name], text) for own in of_places if name in own for other, text in own.items() if other != name)
-        return sum(shared_words(*pair) for pair in pairs)
-
-    return min(sorted(counts.keys() - alone), key=lambda name: (-counts[name], common(name)), default="")
+def _translations(items: Sequence[SheetItem], seed: int) -> list[SheetItem]:
+    """Human translations as candidates, each with the other references of its passage: first one of each passage."""
+    ranked = []
+    for item in {item.place: item for item in sorted(items)}.values():
+        shown = [
+            item._replace(candidate=text, references={k: v for k, v in item.references.items() if k != name})
+            for name, text in sorted(item.references.items())
+            if text.strip()
+        ]
+        shown.sort(key=lambda each: sum(shared_words(each.candidate, other.candidate) for other in shown))
+        order = item_key(str(seed), SOUND, item.place)
+        ranked += [(rank, order, each) for rank, each in enumerate(shown)]
+    return [each for *_, each in sorted(ranked, key=lambda row: row[:2])]
 
 
 def _shown(kind: str, base: SheetItem, text: str) -> tuple[str, SheetItem]:

@@ -231,7 +231,7 @@ def _segment(
 ) -> dict[str, Any]:
     """The texts of a passage, and the fields that the import needs. `checks` are the checks by key."""
     first = next(iter(group.values()))
-    shared = next(iter(group.values())).references
+    shared = min((item.references for item in group.values()), key=len)  # a check lacks the reference that it shows
     references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(shared.items()))
     segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": as_text(first.source)}
     if references:

@@ -88,9 +88,9 @@ def drawn(
             keys = {*draws.filter("drawn")["item"]}
             items = [item._replace(item=key) for item in items if (key := second_key(item.item)) in keys]
         seed, language = audits(warehouse)[corpus].seed, corpus_languages(warehouse)[corpus][1]
-        shown, checks = balanced_checks(items, seed, rules(language))
-        lists, controls = with_controls(shown, names, seed, together, checks)
-        return Drawn(shown, lists, controls, restricted_texts(warehouse, corpus, items), draws)
+        checks = balanced_checks(items, seed, rules(language))
+        lists, controls = with_controls(items, names, seed, together, checks)
+        return Drawn(items, lists, controls, restricted_texts(warehouse, corpus, items), draws)
 
 
 def export_items(

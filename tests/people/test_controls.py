@@ -114,9 +114,6 @@ def test_labels_of_who_calls_everything_an_error_do_not_count(drawn: Warehouse, 
     right, wrong = {"label": "VALID_VARIATION", "severity": "none"}, {"label": "MAJOR_ERROR", "severity": "high"}
     for name in ("mori", "ito", "santos"):
         table = table_of(tmp_path / "out", name)
-        shown = [column for column in table[0] if column.startswith("reference")]
-        assert len(shown) == 1  # the other translator's texts are checks
-        assert all(row[shown[0]] == references[f"tiny/{row['place']}", shown[0].split()[1]] for row in table)
         for row in table:
             faulty = name == "ito" or kinds.get(row["item"]) in ("gross", "subtle", "attention")
             row |= wrong | {"error_category": "OTHER"} if faulty else right
