@@ -290,7 +290,7 @@ def test_an_editor_corrects_by_dragging_and_by_keyboard_and_recomputes(
     assert lines["doc1:1.2", "dora"]["text"] is None
     assert lines["doc1:1.2", "dora"]["comment"] == "left out"
     assert lines["doc1:1.1", "ann"]["wrong"] is True
-    expect(page.locator("#segments")).to_contain_text("wrong by hand")
+    expect(page.locator("#segments")).to_contain_text("was marked as wrong by an editor")
     page.get_by_label("Translator").select_option("dora")
     expect(page.locator('li[data-id="doc1:2.1"]')).to_contain_text("saved; recompute to use it")
     for width, scheme in [(1440, "light"), (390, "dark")]:
