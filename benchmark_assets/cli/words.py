@@ -51,8 +51,8 @@ def holding(restricted: Sequence[str]) -> str:
 
 
 def without(restricted: Sequence[str]) -> str:
-    """A note on written files that are public. It lists the restricted texts that were left out."""
-    return f"public; restricted texts left out: {', '.join(restricted) or 'none'}"
+    """A note on written files without restricted texts. It lists those that were left out."""
+    return f"restricted texts left out: {', '.join(restricted) or 'none'}"
 
 
 def numbers(counts: Mapping[str, int]) -> str:

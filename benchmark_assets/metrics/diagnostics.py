@@ -118,6 +118,8 @@ def _diagnosed(
     unread = any(findings[name][0] for name in ("mojibake", "copied")) or fidelity.repeated(text, passage, [])[0]
     findings["refused"] = NOTHING if unread else packaging.refused(text, passage)
     refused = findings["refused"][0]
+    if refused:  # a model declines in its own language
+        findings["wrong_language"] = NOTHING
     findings |= packaging.talk(text, passage) if not (unread or refused) else dict.fromkeys(_AROUND, NOTHING)
     if findings["thinking"][0]:
         findings["preamble"] = NOTHING

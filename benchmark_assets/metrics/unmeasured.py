@@ -35,7 +35,7 @@ LANGUAGES = {"la": "Latin", "lzh": "Classical Chinese", "ja": "Japanese"}
 
 WORTH = (
     "Without a translator, an output is compared with its source by sentence vectors, and only in "
-    f"{', '.join(LANGUAGES.values())}: 84 % of texts of another passage were found in three Latin works, and .1 % of "
+    f"{', '.join(LANGUAGES.values())}: 84 % of texts of another passage were found in three Latin works, and 0.1 % of "
     "translations were flagged. The comparison finds no inverted sense and no missing part. In Pali it is not used, "
     "because it flagged three in four translations."
 )

@@ -106,6 +106,9 @@ OTHER = "Three merchants brought silk and pepper across the desert to the market
     ("text", "wrong"),
     [
         pytest.param("I'm sorry, but I cannot translate this text.", {"refused"}, id="refusal"),
+        pytest.param(
+            "Es tut mir leid, aber ich kann diesen Text leider nicht übersetzen.", {"refused"}, id="German refusal"
+        ),
         pytest.param("[Translation not available]", {"refused"}, id="placeholder"),
         pytest.param(f"Here is the translation:\n\n{GOOD}", {"preamble"}, id="announcement"),
         pytest.param(f"English: {GOOD}", {"preamble"}, id="label"),

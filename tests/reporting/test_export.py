@@ -495,7 +495,7 @@ def test_rights_that_cannot_be_read_are_no_rights(stored: Warehouse, corpus: Pat
 def test_the_command_says_what_it_left_out(stored: Warehouse, corpus: Path, home: Path, tmp_path: Path) -> None:
     restrict(corpus, "source", "cleo")
     public = variorum(home, "export", str(tmp_path / "public"), "tiny")
-    assert public.stdout == f"{tmp_path / 'public'}: public; restricted texts left out: source, cleo\n"
+    assert public.stdout == f"{tmp_path / 'public'}: restricted texts left out: source, cleo\n"
     private = variorum(home, "export", str(tmp_path / "private"), "tiny", "--private")
     assert "DO NOT PASS ON" in private.stdout
     assert (tmp_path / "private" / PRIVATE).is_dir()
