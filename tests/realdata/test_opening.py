@@ -37,7 +37,7 @@ def test_a_real_form_is_taken_for_what_it_is(
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
-        ("forms/84000", "has a source in bo and no translation"), ("forms/kanripo", "has a source in lzh and no"),
+        ("forms/84000", "has texts only in en"), ("forms/kanripo", "has a source in lzh and no"),
         ("forms/osis", "has texts only in en"), ("forms/own/usfm", "has texts only in en"),
         ("accesstoinsight", "has no column with a text"),
     ],

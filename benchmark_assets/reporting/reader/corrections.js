@@ -173,7 +173,7 @@
   const quote = id => textOf(id) === null ? "no text" : textOf(id) === "" ? "in the text of a neighbor" : textOf(id);
   function state(id) {
     const each = segment(id), record = said(id), parts = [];
-    if (record.wrong) parts.push("wrong:");
+    if (record.wrong) parts.push("wrong");
     if (record.right) parts.push("right by hand");
     if ("text" in record) parts.push(record.text === null ? "untranslated by hand" : "text by hand");
     if (pending.has(name(id))) parts.push("not saved");
