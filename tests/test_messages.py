@@ -66,6 +66,8 @@ def test_a_corpus_where_a_page_is_expected_is_told_from_a_page(home: Path, tmp_p
         (["report", "page.html", "tinny"], "tinny: is not a corpus of this warehouse (did you mean tiny?)"),
         (["trace", "tinny"], "tinny: no such corpus in this warehouse (did you mean tiny?); import it with"),
         (["stale", "tinny"], "(did you mean tiny?)"),
+        (["update", "tinny"], "Error: tinny: no such corpus in this warehouse (did you mean tiny?)"),
+        (["scan", "tinny"], "Error: tinny: no such corpus in this warehouse (did you mean tiny?)"),
         (["reader", "pages", "tinny"], "(did you mean tiny?)"),
         (["import", "outputs", __file__.replace(".py", ".jsonl"), "--corpus", "tinny"], "no such file"),
         (["check", "model", "literall"], "(did you mean literal?)"),

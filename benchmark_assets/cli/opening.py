@@ -137,7 +137,7 @@ def _asked(questions: Sequence[Asked], yes: bool) -> Mapping[str, str]:
     answers = {}
     for each in questions:
         for name, words in each.choices.items():
-            click.echo(f"  {name}{f': {words}' if words != name else ''}")
+            click.echo(f"  {words if words.startswith(name) else f'{name}: {words}'}")
         choice = click.Choice(list(each.choices)) if each.choices else None
         answer = each.default if yes else click.prompt(each.text, each.default, type=choice, show_choices=False)
         click.echo(f"{each.text} {answer}" if yes else "", nl=yes)

@@ -17,7 +17,7 @@ from benchmark_assets.benchmarks.run_file import RunFile
 from benchmark_assets.cli.benchmarks import announce, forecasts, show_results
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.legends import explained, explanations
-from benchmark_assets.corpus.registry import register
+from benchmark_assets.corpus.registry import check_known, paths, register
 from benchmark_assets.metrics import unmeasured
 from benchmark_assets.people.answers import import_labels
 from benchmark_assets.reporting import leaderboard
@@ -189,6 +189,7 @@ def update(
     Without --accept, no model is asked that may cost something; all else is computed.
     """
     home = Deployment()
+    check_known(corpora, paths(home.warehouse))
     if anew:
         runs.forget(home.definitions, home.instance, anew)
     if scanning:
@@ -205,6 +206,7 @@ def update(
 def scan(corpora: tuple[str, ...], download: bool) -> None:
     """Scan the files of CORPORA for new, changed and removed passages; without CORPORA, scan all corpora."""
     home = Deployment()
+    check_known(corpora, paths(home.warehouse))
     if download:
         runs.download(home.definitions, home.instance, corpora or None)
     runs.look(home.definitions, home.instance, corpora or None)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from os.path import commonprefix
 from pathlib import Path
 
+from benchmark_assets.corpus.corrections import FILE
 from benchmark_assets.corpus.languages import plain
 from benchmark_assets.corpus.proposed import ProposedKeys
 from benchmark_assets.corpus.proposed_prose import check_languages
@@ -68,7 +69,12 @@ def _others(folder: Path, found: ProposedKeys) -> Iterator[Path]:
     named = {keys.get("files", "") for keys in (found.source, *found.references.values())} | found.unread.keys()
     root = found.keys.get("root")
     for file in visible(folder):
-        if not file.is_file() or file.name.startswith("~$") or NO_TEXT.search(file.stem.casefold()):
+        if (
+            not file.is_file()
+            or file.name.startswith("~$")
+            or file.name.endswith(FILE)
+            or NO_TEXT.search(file.stem.casefold())
+        ):
             continue
         place = _place(file, folder)
         is_named = bool(named & {place, file.name}) or root == f"{folder.name}/{place}"
@@ -89,7 +95,7 @@ def _is_own(file: Path, folder: Path, found: ProposedKeys) -> bool:
 def _reason(file: Path) -> str:
     if file.suffix in OTHERS:
         return f"{file.suffix} files are not read; save it as .docx or .txt"
-    return "a table cannot be read beside this form; save the translation as .txt or .docx"
+    return "a table cannot be read beside this form; save its text as .txt or .docx, or give all texts as tables"
 
 
 def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated: Stated) -> ProposedKeys:

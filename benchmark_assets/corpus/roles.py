@@ -301,6 +301,8 @@ def roles(columns: Sequence[CellColumn], stated: Stated = NOTHING) -> Roles:
             language, role = languages[column.name], stated.roles.get(column.name)
             if role == "translation":
                 translations[column.name] = language
+            elif column.hidden and column.name in notes and role != "note":
+                unread[column.name] = "hidden"
             elif column.name in notes or role == "note":
                 asides[column.name] = "note"
             elif plain(language) != plain(languages[source.name]) and column.name in of_source:

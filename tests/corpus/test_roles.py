@@ -297,15 +297,15 @@ def test_a_workbook_with_titles_merged_cells_a_hidden_column_and_further_sheets(
     workbook = openpyxl.Workbook()
     sheet = workbook.worksheets[0]
     sheet.title = "Text"
-    for row in [["The fox"], [], ["Ch.", "§", "Latin", "Tr. A. Vale (2011)", "Draft"]]:
+    for row in [["The fox"], [], ["Ch.", "§", "Latin", "Tr. A. Vale (2011)", "Draft", "Remarks"]]:
         sheet.append(row)
     chapters = [1, *[None] * 9, 2, None]
-    for at, cells in enumerate(zip(chapters, map(float, IDS), LATIN, VALE, STONE, strict=True), start=4):
+    for at, cells in enumerate(zip(chapters, map(float, IDS), LATIN, VALE, STONE, NOTES, strict=True), start=4):
         sheet.append(cells)
         sheet.cell(at, 2).number_format = "0.00" if IDS[at - 4] == "1.10" else "0.0"
     sheet.merge_cells("A1:D1")
     sheet.merge_cells("A4:A13")
-    sheet.column_dimensions["E"].hidden = True
+    sheet.column_dimensions["E"].hidden = sheet.column_dimensions["F"].hidden = True
     sheet.append([])
     sheet.append(["", "", "Number of sentences: 12"])
     workbook.create_sheet("To do").append(["check 1.8"])
@@ -313,6 +313,7 @@ def test_a_workbook_with_titles_merged_cells_a_hidden_column_and_further_sheets(
     proposal, (question,), passages = read(tmp_path / "fox.xlsx")
     assert (languages(proposal), proposal["sheets"]) == (("la", {"Vale": "en"}), ["Text"])
     assert "Is the hidden column 'Draft' a translation?" in question
+    assert (proposal["ignore"], "asides" in proposal) == (["Draft", "Remarks", "Ch."], False)
     assert passages == [f"fox:{identity}" for identity in IDS]
 
 

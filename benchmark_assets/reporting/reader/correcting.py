@@ -163,8 +163,11 @@ def _translator(
 
 
 def _places(text: str, prose: str) -> list[tuple[int, int]]:
-    """All places where a text occurs, whatever the white space between its words."""
-    return [found.span() for found in re.finditer(r"\s+".join(map(re.escape, text.split())), prose)]
+    """All places where a text occurs, whatever the white space between its words or, if there is none, whatever the
+    capitals and signs."""
+    exact = [found.span() for found in re.finditer(r"\s+".join(map(re.escape, text.split())), prose)]
+    words = r"[\W_]+".join(map(re.escape, re.findall(r"[^\W_]+", text)))
+    return exact or [found.span() for found in re.finditer(words, prose, re.IGNORECASE) if words]
 
 
 def _waits(record: Mapping[str, Any], differs: bool, methods: Sequence[str | None] | None, at: int, stage: str) -> bool:

@@ -178,7 +178,7 @@
     if ("text" in record) parts.push(record.text === null ? "untranslated by hand" : "text by hand");
     if (pending.has(name(id))) parts.push("not saved");
     else if (each.waits) parts.push("saved; recompute to use it");
-    else if (each.stage) parts.push(each.stage);
+    else if (each.stage && !("text" in record)) parts.push(each.stage);
     const others = record.text && (id === current || pending.has(name(id))) ? rivals(id) : [];
     if (others.length) parts.push(`shares text with ${others.map(other => segment(other).label).join(", ")}: shorten one of them`);
     const by = each.saved.author ? ` — ${each.saved.author}, ${each.saved.time.slice(0, 10)}` : "";
@@ -386,7 +386,7 @@
     c: () => at("comment")?.focus(),
   };
   addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return event.key === "Escape" && event.target.blur();
     const act = KEYS[event.key];
     if (!act || !own || ("rwuhxc".includes(event.key) && (!shown.may || own.withheld))) return;
     event.preventDefault();

@@ -102,8 +102,10 @@ def _sentences(
         place = PLACES[part["dimension"]].format(part["slice"])
         (value,) = parts[:1].select(cell(catalogue.column("slice_summary", SIMILARITY)))
         size, alone = counted(part["passages"], "passage"), part["others"] is None
+        ahead = not alone and part[SIMILARITY] >= part["others"]
+        among = "" if alone else "beside the other models, "
         yield (
-            f"{'' if alone else 'beside the other models, '}it is weakest by similarity {place} ({size}): {value[0]}"
+            f"{among}it is {'ahead least' if ahead else 'weakest'} by similarity {place} ({size}): {value[0]}"
             + ("." if alone else f", the mean of the others {part['others']:.3f}.") + " Distance is not error."
         )  # fmt: skip
 

@@ -123,6 +123,7 @@ def test_two_segments_do_not_claim_the_same_prose(client: httpx.Client, tales: W
     head, over = "In the house", f"{first} In the\nhouse"  # as spaced by hand
     for record in (
         {"segment": "doc1:1.1", "text": over},
+        {"segment": "doc1:1.1", "text": f"{over.upper()}!"},
         {"segment": "doc1:2.1", "text": f"bread. {PROSE['doc1']['doc1:2.1']}"},
     ):
         refused = client.post("save", json=change(**record))

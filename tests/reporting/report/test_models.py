@@ -64,6 +64,8 @@ def test_the_part_where_a_model_falls_behind_the_others_is_named_first(tmp_path:
     said = "Beside the other models, it is weakest by similarity in the third with long sources (12 passages): 0.600 ["
     assert any(each.startswith(said) and each.endswith("the mean of the others 0.900. Distance is not error.")
                for each in own.findings)  # fmt: skip
+    ahead = "Beside the other models, it is ahead least by similarity in the third with short sources"
+    assert any(each.startswith(ahead) for each in chapter(warehouse, "beta").findings)
     table = own.exhibits[1]
     assert [cell.text for cell in table.columns[1].cells] == ["long", "short"]
     assert table.chart is not None
