@@ -35,6 +35,8 @@ from resources.keys import slug
 PROSE = {PROSE_READERS[layout].ending: layout for layout in ("text", "docx", "epub")}
 """Layouts of prose that may stand beside a source in another form, by the endings of their files."""
 
+NUMBERED = "numbered-text"
+
 OTHERS = frozenset([".doc", ".md", ".odt", ".pages", ".pdf", ".rtf", ".tex"])
 """Endings of texts that are not read."""
 
@@ -137,7 +139,10 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
             continue
         key = rf"(?<![^\W_]){re.escape(document)}(?![^\W_])" if document else "$^"
         name = translator_name(re.sub(key, " ", place.rpartition(".")[0]))
-        references.setdefault(name, {"language": language, "layout": PROSE[Path(place).suffix], "files": pattern})
+        layout = PROSE[Path(place).suffix]
+        if layout == "text" and len(documents) < 2 and _is_numbered(folder / place):
+            layout = NUMBERED
+        references.setdefault(name, {"language": language, "layout": layout, "files": pattern})
     further = [each for each in further if each not in found.further]
     own = {} if "files" in found.source or len(references) == len(found.references) else _files(folder, found)
     return found._replace(
@@ -147,6 +152,11 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
         questions=questions,
         further=[*found.further, *further],
     )
+
+
+def _is_numbered(file: Path) -> bool:
+    """Whether the paragraphs of a plain text begin with numbers, by which a translation is divided as its source is."""
+    return any(text.edition.units for text in FORMS[NUMBERED].read(file).values())
 
 
 def _unfit(language: str, source: str, documents: Sequence[str], document: str) -> str:

@@ -255,6 +255,11 @@ PERSEUS = {
     "README.md": text("A clone."), "LICENSE.txt": text("CC BY-SA"),
 }  # fmt: skip
 
+KANRIPO = text(
+    "# -*- mode: mandoku-view -*-", "<pb:KR9x0001_WYG_001-1a>¶",
+    *(f"{at}{a}¶\n" for at, a in zip(VERSES, LA, strict=True)),
+    gap="\n",
+)  # fmt: skip
 AOZORA = f"""橋のはなし
 春野花子
 

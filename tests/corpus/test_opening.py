@@ -8,6 +8,7 @@ import yaml
 
 from benchmark_assets.corpus.opening import ALL, MOST, Opening, opened, works
 from resources.errors import BadInput
+from tests.corpus import forms
 from tests.corpus.forms import (
     DE,
     FORMS,
@@ -130,3 +131,17 @@ def test_tables_of_several_forms_are_works_and_a_warning_is_shown_once(
     placed(files)(tmp_path / "mine")
     assert list(opened(tmp_path / "mine", {"work": "via"}).works) == ["pons", "via"]
     assert sum("outside the rows of its tables" in message for message in caplog.messages) == 1
+
+
+@pytest.mark.parametrize("name", ["kanripo", "osis", "tei"])
+def test_numbers_that_a_translation_shares_with_its_source_divide_it(name: str, tmp_path: Path) -> None:
+    """Also if it leaves some out."""
+    lines = [f"{number} {line}" for number, line in zip(forms.VERSES, VALE, strict=True)]
+    kept = [*lines[:3], *lines[4:8], lines[9]]
+    sources = {"kanripo": forms.KANRIPO, "osis": forms.osis("la", LA), "tei": forms.tei("lat", LA)}
+    files = {"pons.txt" if name == "kanripo" else "pons.xml": sources[name], "vale.txt": text(*kept)}
+    placed(files)(tmp_path / "mine")
+    opening = opened(tmp_path / "mine", {})
+    translation = next(each for each in opening.taken if each.role == "vale")
+    assert yaml.safe_load(opening.description)["references"]["vale"]["layout"] == "numbered-text"
+    assert (translation.texts[3], opening.segments) == (VALE[4], 12)

@@ -358,9 +358,11 @@ def _marks(root: Element, by_element: dict[Element, Role]) -> list[_VerseMark]:
 
 
 def _steps(marks: list[_VerseMark]) -> int:
-    """How many numbers follow the one before, or begin again."""
+    """How many numbers follow the one before, or begin again. Numbers with a chapter, as in 2.7, may leave some out."""
     return sum(
-        later.number in (earlier.number + 1, 1, 2) or later.chapter != earlier.chapter
+        later.number in (earlier.number + 1, 1, 2)
+        or later.chapter != earlier.chapter
+        or bool(later.chapter and later.number > earlier.number)
         for earlier, later in pairwise(marks)
     )
 
