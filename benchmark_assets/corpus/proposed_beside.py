@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmark_assets.corpus.corrections import FILE
 from benchmark_assets.corpus.languages import plain
 from benchmark_assets.corpus.proposed import ProposedKeys
-from benchmark_assets.corpus.proposed_prose import check_languages
+from benchmark_assets.corpus.proposed_prose import check_languages, doubtful, least
 from benchmark_assets.corpus.readers import grid, table
 from benchmark_assets.corpus.readers.cited import FORMS
 from benchmark_assets.corpus.readers.files import fitting, visible
@@ -23,7 +23,6 @@ from benchmark_assets.corpus.roles import (
     DISTANT,
     FOREIGN,
     MODERN,
-    FileQuestion,
     Stated,
     language_of,
     translator_name,
@@ -42,9 +41,8 @@ OTHERS = frozenset([".doc", ".md", ".odt", ".pages", ".pdf", ".rtf", ".tex"])
 
 _APART = {*table.ENDINGS, *grid.RECORDS} - {grid.WORD}
 
-SHORTEST, LONGEST = 0.25, 12.0
-"""Least and greatest length of a translation, as a part of the length of the source, in characters. Translations of
-classical Chinese are four to seven times as long as it."""
+LONGEST = 12.0
+"""Greatest length of a translation, as a part of the length of the source, in characters."""
 
 
 def has_table(path: Path) -> bool:
@@ -120,11 +118,14 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
             unread[place] = f"{fault.problem}; {fault.remedy}"
             continue
         language = language_of([content])
-        ratio = len(content) / length if length and len(documents) < 2 else 1.0
+        is_cited = file.suffix == ".txt" and _is_numbered(file)
+        ratio = len(content) / length if length and len(documents) < 2 and not is_cited else LONGEST / 2
         reason = _unfit(language, source, documents, document)
-        if not reason and stated.roles.get(place) != "translation" and (reason := _doubt(language, ratio)):
-            asked = f"{place} is {reason}: is it a translation of the source? It is not read."
-            questions.append(FileQuestion(asked, place, ("none", "translation")))
+        doubt = "" if stated.roles.get(place) == "translation" else _doubt(language, ratio, least(source))
+        if doubt and not reason:
+            is_only = not found.references and len(files) == 1 and language in MODERN
+            questions.append(doubtful(place, doubt, is_only))
+            reason = "" if is_only else doubt
         if reason or stated.roles.get(place) == "none":
             unread[place] = reason or "left out"
         else:
@@ -170,12 +171,12 @@ def _unfit(language: str, source: str, documents: Sequence[str], document: str) 
     return ""
 
 
-def _doubt(language: str, ratio: float) -> str:
+def _doubt(language: str, ratio: float, shortest: float) -> str:
     """Why a text may be no translation of the source, by its language and its length as a part of the source's."""
     if language not in MODERN:
         return f"in {language}, rather another source"
-    if not SHORTEST < ratio < LONGEST:
-        return f"much {'shorter' if ratio < 1 else 'longer'} than the source"
+    if not shortest < ratio < LONGEST:
+        return f"much {'longer' if ratio > LONGEST else 'shorter'} than the source"
     return ""
 
 
@@ -199,7 +200,8 @@ def _documents(folder: Path, found: ProposedKeys) -> tuple[list[str], int]:
         return list(fitting(folder, pattern)), 0
     endings = (".xml",) if found.layout == "tei" else (*table.ENDINGS, *grid.RECORDS)
     files = [file for file in visible(folder) if file.suffix in endings and _is_own(file, folder, found)]
-    return [slug(file.stem) for file in files], found.length
+    is_tei = found.layout == "tei" and len(files) == 1
+    return [slug(file.stem) for file in files], len(PROSE_READERS["tei"].read(files[0])[0]) if is_tei else found.length
 
 
 def _place(file: Path, folder: Path) -> str:

@@ -40,8 +40,9 @@ BESIDE = NOTES | {"introduction", "intro", "preface", "foreword", "bibliography"
 UNNAMED = "translation"
 """Name of a translator who is named nowhere."""
 
-LEAST = 0.25
-"""Least length of a translation, as a part of the length of the source. Chinese is shorter than its translations."""
+LEAST, LEAST_DENSE = 0.6, 1.2
+"""Least length of a whole translation, as a part of the length of the source, in characters: from a script of letters,
+and from Chinese, Japanese or Korean. Whole translations are 1.0 to 1.7 times as long, and 2 to 7 times."""
 
 SAMPLE = 20_000
 """Number of characters from which a language is identified."""
@@ -101,12 +102,14 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     if len(found) == 1:
         check_languages(root, next(iter(texts.values())))
     source = _source(found, stated, questions)
-    short = [each for each in found if each.length < LEAST * source.length and each.pattern not in stated.roles]
+    others = [each for each in found if each is not source]
+    smallest = least(source.language) * source.length
+    short = [each for each in others if each.length < smallest and each.pattern not in stated.roles]
     for each in short:
-        asked = f"{each.pattern} is much shorter than the source: a translation in parts? It is not read."
-        questions.append(FileQuestion(asked, each.pattern, ("none", "translation")))
-        unread[each.pattern] = "much shorter than the source"
-    others = [each for each in found if each is not source and each not in short]
+        questions.append(doubtful(each.pattern, "much shorter than the source", len(others) == 1))
+    if len(others) > 1:
+        unread |= {each.pattern: "much shorter than the source" for each in short}
+        others = [each for each in others if each not in short]
     alike = [each for each in others if plain(each.language) == plain(source.language)]
     unread |= {each.pattern: f"in {each.language}, as the source" for each in alike}
     others = [each for each in others if plain(each.language) != plain(source.language)]
@@ -126,6 +129,20 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     samples = {name: content.split("\n\n")[:ROWS] for name, content in contents.items()}
     further = [each for each in targets if each != target]
     return ProposedKeys("paragraphs", {}, keys, references, (), questions, further, unread, samples)
+
+
+def least(language: str) -> float:
+    """Least length of a whole translation from a language, as a part of the length of the source."""
+    return LEAST_DENSE if plain(language) in ("zh", "lzh", "ja", "ko") else LEAST
+
+
+def doubtful(place: str, doubt: str, is_only: bool) -> FileQuestion:
+    """A question whether a file is a translation. The only one is read, and others are not, until it is answered."""
+    choices = ("translation", "none") if is_only else ("none", "translation")
+    asked = (
+        f"{place} is {doubt}: is it a translation of the source, or of a part? It is {'' if is_only else 'not '}read."
+    )
+    return FileQuestion(asked, place, choices)
 
 
 def check_languages(path: Path, text: str) -> None:

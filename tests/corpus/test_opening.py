@@ -145,3 +145,15 @@ def test_numbers_that_a_translation_shares_with_its_source_divide_it(name: str, 
     translation = next(each for each in opening.taken if each.role == "vale")
     assert yaml.safe_load(opening.description)["references"]["vale"]["layout"] == "numbered-text"
     assert (translation.texts[3], opening.segments) == (VALE[4], 12)
+
+
+@pytest.mark.parametrize("name", ["latin.txt", "latin.xml"])
+def test_the_only_translation_may_be_of_a_part_and_a_further_one_is_asked_for(name: str, tmp_path: Path) -> None:
+    source = text(*joined(LA, 4, 8)) if name == "latin.txt" else forms.tei("lat", LA)
+    placed({name: source, "vale.txt": text(*joined(VALE[:5], 2))})(tmp_path / "mine")
+    (question,) = (each for each in opened(tmp_path / "mine", {}).asked if each.key == "role vale.txt")
+    assert ("much shorter than the source" in question.text, question.default) == (True, "translation")
+    placed({"stone.txt": text(*joined(STONE, 5))})(tmp_path / "mine")
+    opening = opened(tmp_path / "mine", {})
+    (question,) = (each for each in opening.asked if each.key == "role vale.txt")
+    assert (question.default, [each.role for each in opening.taken if each.role]) == ("none", ["source", "stone"])

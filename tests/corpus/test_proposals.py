@@ -133,7 +133,7 @@ def test_aligned_lines_are_a_table_and_other_lines_are_prose(tmp_path: Path) -> 
     assert load(description).source.language == "la"
     assert scanned.source["text"].to_list() == latin
     assert scanned.reference["segments"].to_list() == [[line] for line in english]
-    write(folder / "vale.txt", "A fox was looking for grapes.")
+    write(folder / "vale.txt", "A fox was looking for grapes. The old man saw her, and called.")
     description, scanned = proposed(folder, "prose")
     assert (load(description).layout, load(description).references["vale"].layout) == ("paragraphs", "text")
     assert scanned.source["text"].to_list() == latin
