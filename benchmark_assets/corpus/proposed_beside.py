@@ -157,7 +157,10 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
 
 def _is_numbered(file: Path) -> bool:
     """Whether the paragraphs of a plain text begin with numbers, by which a translation is divided as its source is."""
-    return any(text.edition.units for text in FORMS[NUMBERED].read(file).values())
+    try:
+        return any(text.edition.units for text in FORMS[NUMBERED].read(file).values())
+    except BadInput:  # in another encoding, which is read as prose
+        return False
 
 
 def _unfit(language: str, source: str, documents: Sequence[str], document: str) -> str:

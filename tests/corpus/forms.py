@@ -444,7 +444,7 @@ FORMS = [
     Form("aozora_and_prose", placed({"hashi.txt": text(AOZORA, encoding="cp932"),
          "vale.txt": text(" ".join(GREEK))}), "ja", {"vale": "en"}, 4),
     Form("japanese_beside", placed({"pons.xml": tei("lat", LA), "vale.txt": text(*joined(VALE, 4, 8)),
-         "hashi.txt": text(AOZORA), "kern.txt": text(*joined(DE, 4))}), "la", {"vale": "en"}),
+         "hashi.txt": text(AOZORA, encoding="cp932"), "kern.txt": text(*joined(DE, 4))}), "la", {"vale": "en"}),
     Form("unrelated", placed({"pons.csv": separated(columns(["No", "Latin", "Vale"], NO, LA, VALE)), "both.docx": word(
          *(each for pair in zip(LA, STONE, strict=True) for each in pair)), "list.docx": word(rows=columns(
          ["word", "meaning", "note"], *[[line.split()[at] for line in VALE[:9]] for at in range(3)])),
