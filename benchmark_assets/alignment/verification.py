@@ -189,8 +189,8 @@ class _Verifier:
 def with_ids(evidence: str, ids: Sequence[str]) -> str:
     """Stored evidence with the ids of segments in place of their numbers.
 
-    `ids` are those of all segments of the document, in order. A number beyond them, from before a change of the source,
-    is kept.
+    `ids` has the ids of all segments of the document, in order. A number without an id, left from before a change of
+    the source, stays as it is.
     """
     return _NUMBERED.sub(lambda found: ids[int(found[1])] if int(found[1]) < len(ids) else found[0], evidence)
 

@@ -129,7 +129,7 @@ def _evaluate(home: Deployment, plan: RunFile, accept: bool, heading: str) -> No
 
 
 def translated_by(systems: Systems, model: str, scope: parts.Added) -> parts.Added:
-    """`scope` with the corpora that a model translates: those of its settings, or of its imported outputs."""
+    """`scope`, limited to the corpora that a model translates: in its settings, or in its imported outputs."""
     if settings := systems.provider.registry().models.get(model):
         corpora = scope.corpora if settings.corpora is None else settings.corpora
     else:

@@ -19,7 +19,7 @@ from benchmark_assets.corpus.description import ROW
 from benchmark_assets.corpus.heads import FoundHeads, heads
 from benchmark_assets.corpus.languages import identified, plain
 from benchmark_assets.corpus.long_form import is_constant, long_form
-from benchmark_assets.corpus.proposed import ROWS, UNSTATED, ProposedKeys
+from benchmark_assets.corpus.proposed import ROWS, UNSTATED, ProposedKeys, into
 from benchmark_assets.corpus.proposed_beside import has_table, with_others
 from benchmark_assets.corpus.proposed_prose import proposed_prose, translators
 from benchmark_assets.corpus.readers import grid, jsonl, table, tmx
@@ -245,8 +245,7 @@ def _versions(found: Sequence[FoundVersion], stated: Stated) -> ProposedKeys:
     source = next((each for each in found if stated.roles.get(each.files) == "source"), found[0])
     others = [each for each in found if each is not source and stated.roles.get(each.files) != "none"]
     languages = Counter(each.language for each in others if plain(each.language) != plain(source.language))
-    targets = sorted(languages, key=lambda each: (-languages[each], each != "en"))
-    target = stated.into or next(iter(targets), "")
+    target, further = into(languages, stated.into)
     read = [each for each in others if each.language == target]
     named = [slug(each.name) for each in read]
     if source.form in BY_ENDING:
@@ -270,7 +269,6 @@ def _versions(found: Sequence[FoundVersion], stated: Stated) -> ProposedKeys:
             )
             questions = [asked] if "source" not in stated.roles.values() else []
     keys = {"language": source.language or UNKNOWN, **({"files": source.files} if others else {})}
-    further = [each for each in targets if each != target]
     return ProposedKeys(source.form, {}, keys, texts, (), questions, further, unread)
 
 
@@ -287,14 +285,11 @@ def _sentences(path: Path, stated: Stated) -> ProposedKeys:
 
 def _by_languages(layout: str, source: str, texts: Sequence[tuple[str, str]], stated: Stated) -> ProposedKeys:
     """Translations by language and name, in a layout that finds them by these."""
-    counts = Counter(language for language, _ in texts)
-    targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
-    target = stated.into or next(iter(targets), "")
+    target, further = into(Counter(language for language, _ in texts), stated.into)
     names = [name for language, name in texts if language == target]
     references = {
         slug(name) if name else "translation": {"language": target} for name in names if name or len(names) == 1
     }
-    further = [each for each in targets if each != target]
     return ProposedKeys(layout, {}, {"language": source}, references, further=further)
 
 
@@ -333,11 +328,9 @@ def _bilara(path: Path, stated: Stated) -> ProposedKeys:
     sizes = {
         each: len(list((path / "translation" / each).rglob("*.json"))) for each in _subfolders(path / "translation")
     }
-    targets = sorted(sizes, key=lambda each: (-sizes[each], each != "en"))
-    target = stated.into or targets[0]
+    target, further = into(sizes, stated.into)
     source = {"language": language, "edition": _subfolders(path / "root" / language)[0]}
     translations = {name: {"language": target} for name in _subfolders(path / "translation" / target)}
-    further = [each for each in targets if each != target]
     return ProposedKeys("bilara", {}, source, translations, further=further)
 
 
@@ -627,9 +620,7 @@ def _editions(folder: Path, files: Sequence[Path], stated: Stated) -> ProposedKe
         for file in files if file.name.startswith(document)
     }  # fmt: skip
     others = [file for file in patterns if languages[file] != languages[source]]
-    counts = Counter(languages[file] for file in others)
-    targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
-    target = stated.into or next(iter(targets), "")
+    target, further = into(Counter(languages[file] for file in others), stated.into)
     persons = Counter(_tei_translator(file) for file in others if languages[file] == target)
     references = {
         (person if persons[person := _tei_translator(file)] == 1 and person else slug(file.stem.rpartition(".")[2])): {
@@ -641,7 +632,6 @@ def _editions(folder: Path, files: Sequence[Path], stated: Stated) -> ProposedKe
         patterns[file]: f"in {languages[file]}" for file in patterns if file != source and languages[file] != target
     }
     keys = {"language": languages[source], **({"files": patterns[source]} if references else {})}
-    further = [each for each in targets if each != target]
     return ProposedKeys("tei", {}, keys, references, further=further, unread=unread)
 
 
@@ -650,8 +640,7 @@ def _apart(
 ) -> ProposedKeys:
     """TEI files whose names have nothing in common: one document."""
     others = {file: languages[file] for file in files if languages[file] not in (languages[source], UNKNOWN)}
-    targets = sorted({*others.values()}, key=lambda each: ([*others.values()].count(each) * -1, each != "en"))
-    target = stated.into or next(iter(targets), "")
+    target, further = into(Counter(others.values()), stated.into)
     references = {
         _tei_translator(file) or slug(file.stem): {
             "language": language, "layout": "tei", "root": folder.name, "files": file.relative_to(folder).as_posix()
@@ -661,7 +650,7 @@ def _apart(
     unread = {file.name: f"in {languages[file]}" for file in files if file != source and languages[file] != target}
     return ProposedKeys(
         "tei", {"root": _below(folder, source)}, {"language": languages[source]}, references,
-        further=[each for each in targets if each != target], unread=unread,
+        further=further, unread=unread,
     )  # fmt: skip
 
 

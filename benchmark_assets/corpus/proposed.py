@@ -27,3 +27,11 @@ class ProposedKeys(NamedTuple):
     unread: Mapping[str, str] = {}
     samples: Mapping[str, Sequence[str]] = {}
     length: int = 0
+
+
+def into(counts: Mapping[str, int], stated: str) -> tuple[str, list[str]]:
+    """The language whose translations are read, and the others, by numbers of translations: the one that is stated,
+    else the commonest, and English among equals; '' if there are none."""
+    ordered = sorted(counts, key=lambda each: (-counts[each], each != "en"))
+    target = stated or next(iter(ordered), "")
+    return target, [each for each in ordered if each != target]

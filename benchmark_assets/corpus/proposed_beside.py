@@ -1,4 +1,4 @@
-"""Proposals for files beside those of a layout: prose that translates them, and what cannot be read with them.
+"""Proposals for files that stand beside a source in another form: translations in prose, and files that are not read.
 
 Here: prose beside tables, TEI and cited forms; reasons why other files are not read. Not here: files of the layout
 itself (proposals), prose without such files (proposed_prose).
@@ -6,13 +6,13 @@ itself (proposals), prose without such files (proposed_prose).
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from os.path import commonprefix
 from pathlib import Path
 
 from benchmark_assets.corpus.corrections import FILE
 from benchmark_assets.corpus.languages import plain
-from benchmark_assets.corpus.proposed import ProposedKeys
+from benchmark_assets.corpus.proposed import ProposedKeys, into
 from benchmark_assets.corpus.proposed_prose import check_languages, doubtful, least
 from benchmark_assets.corpus.readers import grid, table
 from benchmark_assets.corpus.readers.cited import FORMS
@@ -57,39 +57,37 @@ def has_table(path: Path) -> bool:
 
 def with_others(folder: Path, found: ProposedKeys, stated: Stated) -> ProposedKeys:
     """Add the files in a folder that its layout does not read: prose that will be aligned, and reasons for the rest."""
-    others = list(_others(folder, found))
+    files = [file for file in visible(folder) if file.is_file()]
+    own = _own(files, found)
+    others = [file for file in files if file not in own and _is_text(file) and not _is_named(file, folder, found)]
     prose = [file for file in others if file.suffix in PROSE and found.layout in ("table", "tei", *FORMS)]
     unread = {_place(file, folder): _reason(file) for file in others if file not in prose}
     found = found._replace(unread={**found.unread, **unread})
-    return _with_prose(folder, found, prose, stated) if prose else found
+    return _with_prose(folder, found, prose, own, stated) if prose else found
 
 
-def _others(folder: Path, found: ProposedKeys) -> Iterator[Path]:
-    """The files that neither the layout reads nor the proposal mentions."""
-    named = {keys.get("files", "") for keys in (found.source, *found.references.values())} | found.unread.keys()
-    root = found.keys.get("root")
-    for file in visible(folder):
-        if (
-            not file.is_file()
-            or file.name.startswith("~$")
-            or file.name.endswith(FILE)
-            or NO_TEXT.search(file.stem.casefold())
-        ):
-            continue
-        place = _place(file, folder)
-        is_named = bool(named & {place, file.name}) or root == f"{folder.name}/{place}"
-        if file.suffix in (*OTHERS, *PROSE, *_APART, grid.WORD) and not is_named and not _is_own(file, folder, found):
-            yield file
+def _is_text(file: Path) -> bool:
+    """Whether a file may be a text: no lock file, no file of corrections, and nothing that only stands beside texts."""
+    name, stem = file.name, file.stem.casefold()
+    is_beside = name.startswith("~$") or name.endswith(FILE) or NO_TEXT.search(stem) is not None
+    return not is_beside and file.suffix in (*OTHERS, *PROSE, *_APART, grid.WORD)
 
 
-def _is_own(file: Path, folder: Path, found: ProposedKeys) -> bool:
-    """Whether a file is of the form of a layout, so that it is read, or named among what is not."""
+def _own(files: Sequence[Path], found: ProposedKeys) -> set[Path]:
+    """The files of the form of a layout, which are read, or named among those that are not."""
     if found.layout == "table":
-        is_of_word = not any(each.suffix in _APART for each in visible(folder))
-        return file.suffix in _APART or (file.suffix == grid.WORD and is_of_word and has_table(file))
+        apart = {file for file in files if file.suffix in _APART}
+        return apart or {file for file in files if file.suffix == grid.WORD and has_table(file)}
     if found.layout in FORMS and found.layout not in BY_ENDING:
-        return form_of(file) == found.layout
-    return file.suffix not in OTHERS and (found.layout != "tei" or file.suffix == ".xml")
+        return {file for file in files if form_of(file) == found.layout}
+    return {file for file in files if file.suffix not in OTHERS and (found.layout != "tei" or file.suffix == ".xml")}
+
+
+def _is_named(file: Path, folder: Path, found: ProposedKeys) -> bool:
+    """Whether a proposal mentions a file."""
+    named = {keys.get("files", "") for keys in (found.source, *found.references.values())} | found.unread.keys()
+    place = _place(file, folder)
+    return bool(named & {place, file.name}) or found.keys.get("root") == f"{folder.name}/{place}"
 
 
 def _reason(file: Path) -> str:
@@ -98,12 +96,15 @@ def _reason(file: Path) -> str:
     return "a table cannot be read beside this form; save its text as .txt or .docx, or give all texts as tables"
 
 
-def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated: Stated) -> ProposedKeys:
-    """Add prose: translations that will be aligned. Of several documents, each file names one."""
+def _with_prose(
+    folder: Path, found: ProposedKeys, files: Sequence[Path], own: Collection[Path], stated: Stated
+) -> ProposedKeys:
+    """Add prose: translations that will be aligned. Of several documents, each file names one. `own` are the files of
+    the layout."""
     references, unread, questions = dict(found.references), dict(found.unread), list(found.questions)
-    read: dict[str, tuple[str, str, str]] = {}
+    read: dict[str, tuple[str, dict[str, str]]] = {}
     source = plain(found.source["language"])
-    documents, length = _documents(folder, found)
+    documents, length = _documents(folder, found, sorted(own))
     for file in files:
         place = _place(file, folder)
         document = next((name for name in sorted(documents, key=len, reverse=True) if name in place), "")
@@ -118,8 +119,9 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
             unread[place] = f"{fault.problem}; {fault.remedy}"
             continue
         language = language_of([content])
-        is_cited = file.suffix == ".txt" and _is_numbered(file)
-        ratio = len(content) / length if length and len(documents) < 2 and not is_cited else LONGEST / 2
+        is_whole = len(documents) < 2
+        layout = NUMBERED if is_whole and file.suffix == ".txt" and _is_numbered(file) else PROSE[file.suffix]
+        ratio = len(content) / length if length and is_whole and layout != NUMBERED else LONGEST / 2
         reason = _unfit(language, source, documents, document)
         doubt = "" if stated.roles.get(place) == "translation" else _doubt(language, ratio, least(source))
         if doubt and not reason:
@@ -129,29 +131,21 @@ def _with_prose(folder: Path, found: ProposedKeys, files: Sequence[Path], stated
         if reason or stated.roles.get(place) == "none":
             unread[place] = reason or "left out"
         else:
-            read[place] = (document, language, pattern)
-    known = [keys["language"] for keys in references.values()]
-    counts = Counter(known or [language for _, language, _ in read.values()])
-    target = plain(stated.into or max(counts, key=lambda each: (counts[each], each == "en"), default=""))
-    further = [each for each in dict.fromkeys(language for _, language, _ in read.values()) if plain(each) != target]
-    for place, (document, language, pattern) in read.items():
-        if language in further:
+            read[place] = (document, {"language": language, "layout": layout, "files": pattern})
+    known = references or {place: keys for place, (_, keys) in read.items()}
+    target = plain(into(Counter(keys["language"] for keys in known.values()), stated.into)[0])
+    further = [*found.further]
+    for place, (document, keys) in read.items():
+        if plain(language := keys["language"]) != target:
             unread[place] = f"{FOREIGN}{language}"
+            further += [language] if language not in further else []
             continue
         key = rf"(?<![^\W_]){re.escape(document)}(?![^\W_])" if document else "$^"
-        name = translator_name(re.sub(key, " ", place.rpartition(".")[0]))
-        layout = PROSE[Path(place).suffix]
-        if layout == "text" and len(documents) < 2 and _is_numbered(folder / place):
-            layout = NUMBERED
-        references.setdefault(name, {"language": language, "layout": layout, "files": pattern})
-    further = [each for each in further if each not in found.further]
-    own = {} if "files" in found.source or len(references) == len(found.references) else _files(folder, found)
+        references.setdefault(translator_name(re.sub(key, " ", place.rpartition(".")[0])), keys)
+    pattern = _pattern(folder, found, sorted(own)) if len(references) > len(found.references) else ""
+    source_keys = {**found.source, **({"files": pattern} if pattern else {})}
     return found._replace(
-        source={**found.source, **own},
-        references=references,
-        unread=unread,
-        questions=questions,
-        further=[*found.further, *further],
+        source=source_keys, references=references, unread=unread, questions=questions, further=further
     )
 
 
@@ -183,28 +177,25 @@ def _doubt(language: str, ratio: float, shortest: float) -> str:
     return ""
 
 
-def _files(folder: Path, found: ProposedKeys) -> dict[str, str]:
-    """The pattern of the source's files if their form is that of plain text, which the translations are, too."""
-    if found.layout not in FORMS or PROSE.keys().isdisjoint(FORMS[found.layout].endings):
-        return {}
-    places = [_place(file, folder) for file in visible(folder) if file.is_file() and form_of(file) == found.layout]
-    return {"files": places[0] if len(places) == 1 else f"{commonprefix(places)}*{Path(places[0]).suffix}"}  # noqa: RUF071
+def _pattern(folder: Path, found: ProposedKeys, own: Sequence[Path]) -> str:
+    """A pattern of the source's files if they have none, and end as translations do: of plain text; else ''."""
+    if "files" in found.source or found.layout not in FORMS or PROSE.keys().isdisjoint(FORMS[found.layout].endings):
+        return ""
+    places = [_place(file, folder) for file in own]
+    return places[0] if len(places) == 1 else f"{commonprefix(places)}*{own[0].suffix}"  # noqa: RUF071
 
 
-def _documents(folder: Path, found: ProposedKeys) -> tuple[list[str], int]:
+def _documents(folder: Path, found: ProposedKeys, own: Sequence[Path]) -> tuple[list[str], int]:
     """The documents of the source, and its length in characters; 0 if it is not known."""
     pattern = found.source.get("files", "")
     if found.layout in FORMS:
-        own = [file for file in visible(folder) if file.is_file() and form_of(file) == found.layout]
-        files = [each for own_files in fitting(folder, pattern).values() for each in own_files] if pattern else own
+        files = [file for each in fitting(folder, pattern).values() for file in each] if pattern else own
         texts = {name: len(text.content) for file in files for name, text in FORMS[found.layout].read(file).items()}
         return list(texts), sum(texts.values())
     if "{document}" in pattern:
         return list(fitting(folder, pattern)), 0
-    endings = (".xml",) if found.layout == "tei" else (*table.ENDINGS, *grid.RECORDS)
-    files = [file for file in visible(folder) if file.suffix in endings and _is_own(file, folder, found)]
-    is_tei = found.layout == "tei" and len(files) == 1
-    return [slug(file.stem) for file in files], len(PROSE_READERS["tei"].read(files[0])[0]) if is_tei else found.length
+    length = len(PROSE_READERS["tei"].read(own[0])[0]) if found.layout == "tei" and len(own) == 1 else found.length
+    return [slug(file.stem) for file in own], length
 
 
 def _place(file: Path, folder: Path) -> str:

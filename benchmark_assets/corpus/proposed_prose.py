@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.languages import identified, plain
-from benchmark_assets.corpus.proposed import ROWS, ProposedKeys
+from benchmark_assets.corpus.proposed import ROWS, ProposedKeys, into
 from benchmark_assets.corpus.readers.paragraphs import LAYOUTS
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.roles import (
@@ -113,9 +113,7 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     alike = [each for each in others if plain(each.language) == plain(source.language)]
     unread |= {each.pattern: f"in {each.language}, as the source" for each in alike}
     others = [each for each in others if plain(each.language) != plain(source.language)]
-    counts = Counter(each.language for each in others)
-    targets = sorted(counts, key=lambda each: (-counts[each], each != "en"))
-    target = stated.into or next(iter(targets), "")
+    target, further = into(Counter(each.language for each in others), stated.into)
     unread |= {each.pattern: f"{FOREIGN}{each.language}" for each in others if each.language != target}
     read = [each for each in others if each.language == target]
     names = translators(
@@ -127,7 +125,6 @@ def proposed_prose(root: Path, files: Sequence[Path], stated: Stated) -> Propose
     }
     keys = {"language": source.language, **({"files": source.pattern} if root.is_dir() else {})}
     samples = {name: content.split("\n\n")[:ROWS] for name, content in contents.items()}
-    further = [each for each in targets if each != target]
     return ProposedKeys("paragraphs", {}, keys, references, (), questions, further, unread, samples)
 
 

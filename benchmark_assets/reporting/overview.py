@@ -114,7 +114,7 @@ def contents(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     references = warehouse.read("reference", passages, ["passage", "translator", "complete"])
     for (translator,), rows in references.group_by("translator", maintain_order=True):
         yield f"  {translator}: complete in {rows['complete'].sum()} of {len(sources)} passages"
-    for translator in current(warehouse, corpus).references.keys() - {*references["translator"]}:
+    for translator in sorted(current(warehouse, corpus).references.keys() - {*references["translator"]}):
         yield f"  {translator}: in no passage: no segment was matched; perhaps it is no translation of this source"
     if references.is_empty():
         yield "  no references: outputs are compared only with each other"
