@@ -13,7 +13,7 @@ from benchmark_assets.corpus import registry
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.review import first_passage, reminders, review
 from benchmark_assets.corpus.scan import Scan, scan
-from resources.errors import raise_all
+from resources.errors import BadInput, raise_all
 from resources.provider import trial
 from resources.provider.registry import Registry
 from resources.provider.trial import Trial
@@ -38,6 +38,9 @@ def check_model(name: str) -> None:
         click.echo(line)
     if found.fault:
         raise found.fault
+    if found.problem:
+        problem = f"answers, but in no form that a study could read: {found.problem}"
+        raise BadInput(name, "", problem, "see how the model is served (chat template, `structured`, `max_tokens`)")
 
 
 def _lines(found: Trial) -> Iterator[str]:
