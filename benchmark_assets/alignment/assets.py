@@ -37,7 +37,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    **partitioned(PASSAGE), group_name="alignment", code_version="5", kinds={"duckdb", "numpy"},
+    **partitioned(PASSAGE), group_name="alignment", code_version="6", kinds={"duckdb", "numpy"},
     deps=["source_text", "segmented_reference", "continuous_reference"],
 )  # fmt: skip
 def alignment(
@@ -80,7 +80,7 @@ def alignment(
 
 
 @dg.asset(
-    **partitioned(PASSAGE), group_name="alignment", code_version="4", metadata={"tables": ["unassigned"]},
+    **partitioned(PASSAGE), group_name="alignment", code_version="5", metadata={"tables": ["unassigned"]},
     kinds={"duckdb"}, deps=["source_text", "segmented_reference", "continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:

@@ -65,13 +65,16 @@ class Words:
         boundary is between paragraphs or lines, between sentences, between clauses, or within a clause.
     guides
         Segmented translations, at least one. Each has one text per segment, or None for a segment that it lacks.
+    foreign
+        Whether the guide is the source: then words that it lacks say nothing, and those that it has are names.
     """
 
-    def __init__(self, prose: str, guides: Sequence[Sequence[str | None]]) -> None:
+    def __init__(self, prose: str, guides: Sequence[Sequence[str | None]], foreign: bool = False) -> None:
         form = normal_form(prose).folded()
         self.starts, self.ends = [start for start, _ in form.spans], [end for _, end in form.spans]
         self.kinds = _boundaries(prose, self.starts, self.ends)
         self.guides = guides
+        self._absent = 0.0 if foreign else float(np.log(1 - SHARED))
         self._stems = [stemmed(word) for word in form.tokens]
         shares = [_shares([texts[at] for texts in guides]) for at in range(len(guides[0]))]
         totals = Counter(self._stems)
@@ -108,8 +111,7 @@ class Words:
         own = self._ratios[segment]
         if not own:
             return np.zeros(stretch[1] - stretch[0])
-        absent = float(np.log(1 - SHARED))
-        return np.array([own.get(word, absent) for word in self._stems[slice(*stretch)]], dtype=np.float64)
+        return np.array([own.get(word, self._absent) for word in self._stems[slice(*stretch)]], dtype=np.float64)
 
 
 class StretchFit:

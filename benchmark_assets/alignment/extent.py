@@ -44,6 +44,7 @@ def examine(
     guides: Sequence[Sequence[str | None]],
     by_hand: Collection[int] = (),
     others: Mapping[str, str] | None = None,
+    foreign: bool = False,
 ) -> list[Finding]:
     """Verify every segment of a document, and check that it has the right extent.
 
@@ -64,7 +65,7 @@ def examine(
     texts, prose, others
         As in `verify`. A text is also '' if the segment needs no text.
     guides
-        Other translations; the source if there are none. Each has one text per segment, or None for a segment that
+        Other translations, or else the source (`foreign`). Each has one text per segment, or None for a segment that
         it lacks.
     by_hand
         Indices of segments whose text was corrected by hand, or located by numbers in the translation's text.
@@ -77,7 +78,7 @@ def examine(
     -----
     Expected lengths relative to the translator's pace follow Gale and Church (1993).
     """
-    words = Words(prose, guides)
+    words = Words(prose, guides, foreign)
     first = verify(texts, prose, others)
     shared, kept = _share_out(words, first, by_hand)
     settled = first

@@ -278,7 +278,7 @@ def verified_rows(
     if any(method == METHOD for _, method in aligned):
         findings = published_findings(texts, prose, given)
     else:
-        findings = examine(texts, prose, guides(segments), given, others)
+        findings = examine(texts, prose, guides(segments), given, others, foreign=not is_guided(segments))
     rows = [
         (place.passage, translator, place.id, finding.stage, finding.start, finding.end, finding.similarity,
          finding.in_order, finding.evidence)

@@ -31,6 +31,13 @@ def test_whole_segments_are_found_as_they_are() -> None:
     assert examine(texts, PROSE, [GUIDE]) == verify(texts, PROSE) == examine(texts, PROSE, [[None] * 12])
 
 
+def test_long_text_beside_its_source_in_another_language_is_not_suspicious_for_its_words() -> None:
+    texts = [" ".join(sentence(RNG, 12) for _ in range(30)) for _ in range(4)]
+    source: list[str | None] = [" ".join(sentence(RNG, 10) for _ in range(30)) for _ in range(4)]
+    findings = examine([*texts], "\n".join(texts), [source], foreign=True)
+    assert [each.stage for each in findings] == ["verbatim"] * 4
+
+
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
