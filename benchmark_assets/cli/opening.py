@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
+from time import sleep
 
 import click
 
@@ -87,7 +88,10 @@ def _in_browser(place: Path, port: int) -> None:
         names = webserver.hosts(host, listening, ())
         application = webserver.application(page.application(), ServedHome(home.warehouse, home.provider, False), names)
         server = uvicorn.Server(uvicorn.Config(application, log_level="warning"))
-        Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
+        serving = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        serving.start()
+        while serving.is_alive() and not server.started:  # the socket must not be closed while the server starts
+            sleep(0.02)
         url = f"http://{host}:{listening.getsockname()[1]}{ADDRESS}"
         click.echo(f"{url}    Ctrl-C ends")
         webbrowser.open(url)

@@ -319,7 +319,7 @@ def _overview(
     flagged = [*(pl.col(name).fill_null(False) for name in DIAGNOSES), pl.col("repeats").is_not_null()]
     bits = sum(flag.cast(pl.Int64) * 2**place for place, flag in enumerate(flagged))
     faults = {"fault": outputs.select(faults=bits)["faults"].to_list()}  # one bit for each name
-    scores = {"score": outputs[contrast.MEASURE].round(1).to_list()}
+    scores = {"score": outputs[contrast.MEASURE].round(1).to_list(), "drift": outputs["drift"].round(2).to_list()}
     return {
         "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults | scores,
         "passages": sources["passage_id"].to_list(), "scores": [metric.shown.label for metric in METRICS],

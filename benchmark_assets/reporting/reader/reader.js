@@ -4,7 +4,7 @@
 
 const READER = (() => {
   const OF_OUTPUTS = ["model", "band", "label", "category", "closest", "verdict", "fault"];
-  const FILTERS = [...OF_OUTPUTS, "ahead", "raters", "collection", "disagreement", "text"];
+  const FILTERS = [...OF_OUTPUTS, "ahead", "order", "raters", "collection", "disagreement", "text"];
 
   let index, state = {}, turn = 0, hits = [], hitOutputs = new Map();
   const shards = new Map(), starts = [];
@@ -207,7 +207,9 @@ const READER = (() => {
       hits = items().map((_, n) => n);
     } else {
       hitOutputs = filtered();
-      hits = state.model && state.ahead ? ahead() : [...hitOutputs.keys()].sort((a, b) => a - b);
+      const farthest = n => Math.max(-1, ...hitOutputs.get(n).map(each => index.outputs.drift[each] ?? -1));
+      const before = (a, b) => (state.order && farthest(b) - farthest(a)) || a - b;
+      hits = state.model && state.ahead ? ahead() : [...hitOutputs.keys()].sort(before);
       for (const name of FILTERS) at("filters").elements[name].value = state[name] ?? "";
       at("against").value = state.against ?? "";
       at("all").checked = Boolean(state.all);
@@ -512,7 +514,7 @@ const READER = (() => {
     // A filter that would keep or drop everything is hidden; a link that uses it still works.
     const columns = index.outputs, none = (...lists) => lists.every(list => list.every(place => place < 0));
     const unlabeled = none(columns.label, columns.people);
-    const hidden = { model: names().model.length < 2, ahead: names().model.length < 2, collection: names().collection.length < 2, band: none(columns.band),
+    const hidden = { order: columns.drift.every(each => each === null), model: names().model.length < 2, ahead: names().model.length < 2, collection: names().collection.length < 2, band: none(columns.band),
       closest: none(columns.closest), verdict: none(columns.verdict), fault: columns.fault.every(bits => !bits),
       label: unlabeled, category: unlabeled, raters: none(columns.people), disagreement: none(columns.people) };
     for (const name of Object.keys(hidden)) form.elements[name].closest("label").hidden = hidden[name] && !read()[name];
