@@ -8,6 +8,7 @@ may remain unassigned (an addition). Aligning stretches by their embeddings foll
 and bertalign (Liu and Zhu 2022). Locating segments by means of other translations is specific to this project.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -63,10 +64,10 @@ one another, as verses of the Dhammapada do."""
 FASTEST, SLOWEST = 0.6, 1.4
 """Bounds of the ratio of the translation's length to the guides' length."""
 
-WITHIN, FEWEST, MOST = 0.5, 0.5, 1.25
-"""WITHIN: penalty for a boundary within a paragraph, if a foreign source is the guide, and the translation has at least
-FEWEST and at most MOST paragraphs for each segment: then a segment that it lacks is left out, not cut from a neighbor's
-paragraph. Tuned on Livy 9, 21 and 22."""
+WITHIN, FEWEST, MOST = 6.0, 0.5, 1.25
+"""WITHIN: penalty for a passage that begins or ends within a paragraph, as a multiple of the bonus for the end of a
+paragraph. It counts if a foreign source is the guide, and the translation has FEWEST to MOST paragraphs for each passage:
+then a passage that it lacks is left out, not cut from a neighbor's paragraph. Tuned on Livy 9, 21 and 22."""
 
 BOUNDARIES = 40.0
 """Pseudocount: number of hypothetical boundaries that are counted with the boundaries of the document. The share of
@@ -169,7 +170,7 @@ class _Document(NamedTuple):
 
     `expected` is the expected length of each segment in the translation, shape (segments,), NaN without a guide.
     `passages` has the number of each segment's passage. `anchors` maps a segment to the boundary where its text begins.
-    `within` is the penalty for a boundary within a paragraph.
+    `within` is the penalty for a passage that begins or ends within a paragraph.
     """
 
     parts: TextUnits
@@ -242,7 +243,10 @@ def align(
         expected *= len(prose) / np.nansum(expected)
     length = float(np.nanmean(expected))
     weights = OF_LONG if length > LONG else OF_SHORT
-    parts = units(prose, length, anchors.values())
+    passages = np.concatenate([[0], np.cumsum(passage_ends[:-1], dtype=np.int_)])
+    breaks = [found.end() for found in re.finditer(r"\n\s*", prose.rstrip())]
+    is_comparable = foreign and FEWEST <= (len(breaks) + 1) / (passages[-1] + 1) <= MOST
+    parts = units(prose, length, [*anchors.values(), *(breaks if is_comparable else [])])
     if not parts.texts:
         return Aligned([None] * count, [0.0] * count, 0.0)
     if len(parts.texts) > MOST_UNITS:
@@ -250,14 +254,12 @@ def align(
     pace = float(np.clip(parts.ends[-1] / np.nansum(expected), FASTEST, SLOWEST))
     expected = pace * expected
     longest = _longest(parts.ends, float(np.nanmax(expected)))
-    passages = np.concatenate([[0], np.cumsum(passage_ends[:-1], dtype=np.int_)])
     ends = [end for _, end in parts.spans]
     boundaries = {segment: int(np.searchsorted(ends, offset, side="right")) for segment, offset in anchors.items()}
     compared = compare(parts, guides, longest, embed, foreign)
     if beside:
         compared = together(compared, compare(parts, [beside.segments], longest, beside.embed, foreign=True))
-    is_comparable = foreign and FEWEST * count <= parts.paragraphs[1:].sum() <= MOST * count
-    within = WITHIN if is_comparable else 0.0
+    within = WITHIN * weights.paragraph if is_comparable else 0.0
     document = _Document(parts, compared, expected, passages, boundaries, weights, within)
     stretches = _path(document, document.compared.near, ~np.isnan(expected), weights.added)
     margins, _ = _margins(document, stretches)
@@ -292,20 +294,21 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     segments, ends = np.flatnonzero(kept), parts.ends
     average = float(np.mean(expected[segments]))
     # If the last segment of a passage is not kept, the passage ends with its last kept segment.
-    last = np.diff(passages[segments], append=-1) != 0
+    first, last = np.diff(passages[segments], prepend=-1) != 0, np.diff(passages[segments], append=-1) != 0
     least = np.where(np.arange(len(near)) < min(anchors.values(), default=len(near)), LEAST_UNIT, ANCHORED)
     gains = BY_UNIT * (_contrast(near[:, segments]) - least[:, None]) * np.diff(ends)[:, None] / average
     single = np.vstack([np.zeros((1, len(segments))), np.cumsum(gains, axis=0)])
     whole = likeness(compared, segments)
     boundaries = np.arange(len(ends))
-    bonus = weights.paragraph * parts.paragraphs + weights.sentence * parts.sentences - within * ~parts.paragraphs
-    passage_bonus = bonus + weights.passage * parts.paragraphs
+    bonus = weights.paragraph * parts.paragraphs + weights.sentence * parts.sentences
+    of_passage = bonus - within * ~parts.paragraphs
+    passage_bonus = of_passage + weights.passage * parts.paragraphs
     score = np.where(boundaries == 0, 0.0, -np.inf)
     steps: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
     for column, segment in enumerate(segments.tolist()):
         between = range(segments[column - 1] + 1 if column else 0, segment + 1)
         fixed = [anchors[index] for index in between if index in anchors]
-        score, origin = _after_addition(score, bonus - added, fixed)
+        score, origin = _after_addition(score, (of_passage if first[column] else bonus) - added, fixed)
         longest = min(_longest(ends, expected[segment]), len(whole) - 1)
         sizes = np.arange(longest + 1)[:, None]
         starts = np.maximum(boundaries[None, :] - sizes, 0)
@@ -391,6 +394,8 @@ def _rematched(document: _Document, stretches: Sequence[Span], kept: NDArray[np.
     ]
     lengths = np.diff(document.parts.ends)[:, None]
     matches = np.nan_to_num(document.expected) * matched(document.compared, windows) / lengths
+    if document.within:  # a segment that was left out would take the best clause of a neighbor's paragraph
+        matches[:, [end == start for start, end in stretches]] = 0.0
     return document.compared.near + MATCHED * np.minimum(matches, MOST_MATCHED)
 
 

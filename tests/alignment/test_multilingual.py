@@ -12,7 +12,7 @@ from benchmark_assets.alignment.aligning import UNGUIDED, align_documents
 from benchmark_assets.alignment.documents import Aligner, ProseDocument
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, by_embeddings
-from resources.embedders import SentenceTransformerEmbedder
+from resources.embedders import MultilingualEmbedder, SentenceTransformerEmbedder
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, SOURCES, Tales, expected, prose
@@ -165,3 +165,29 @@ def test_passages_that_the_embedder_doubts_have_the_text_at_their_numbers(tmp_pa
     rows, failures = align_documents([document], aligners, alike, alike, provider(tmp_path), "run")
     assert failures.is_empty()
     assert rows["methods"].to_list() == [["number"]] * len(places)
+
+
+LATIN = """Agricola quidam filium monuit ne ad flumen iret, quod pluviis auctum erat.
+Filius tamen, cum pater dormiret, ad ripam descendit et navem parvam solvit.
+Mox ventus navem in medium flumen egit, et puer clamare coepit.
+Piscator senex, qui retia sua reparabat, clamorem audivit et in aquam se iecit.
+Puerum servatum domum reduxit; pater autem, ira et gaudio commotus, nihil dixit.
+Ex eo die filius patri semper paruit, et piscatori cotidie panem attulit.""".splitlines()
+ENGLISH = """A certain farmer warned his son not to go to the river, which had been swollen by the rains.
+But while his father slept, the son went down to the bank and untied a little boat.
+Soon the wind drove the boat into the middle of the river, and the boy began to shout.
+An old fisherman who was mending his nets heard the shouting and threw himself into the water.
+He brought the rescued boy home; but the father, moved by both anger and joy, said nothing.
+From that day on the son always obeyed his father, and every day brought bread to the fisherman.""".splitlines()
+
+
+@pytest.mark.parametrize("lacking", [set(), {0}, {1}, {2}, {3}, {4}, {5}, {3, 4}])
+def test_a_paragraph_that_a_translation_lacks_gets_no_clause_of_its_neighbors(lacking: set[int]) -> None:
+    segments = [SegmentPlace(str(at), f"{at}.{n}", clause, ())
+                for at, text in enumerate(LATIN) for n, clause in enumerate(text.split("; "))]  # fmt: skip
+    prose = "\n\n".join(text for at, text in enumerate(ENGLISH) if at not in lacking)
+    aligned = by_embeddings(prose, segments, lambda texts: MultilingualEmbedder().embed(texts).vectors)
+    spans = zip(segments, aligned.spans, strict=True)
+    parts = [(int(segment.passage), " ".join(prose[slice(*span)].split())) for segment, span in spans if span]
+    found = {at: " ".join(text for other, text in parts if other == at) for at, _ in parts}
+    assert found == {at: text for at, text in enumerate(ENGLISH) if at not in lacking}
