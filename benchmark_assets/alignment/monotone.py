@@ -66,7 +66,7 @@ FASTEST, SLOWEST = 0.6, 1.4
 
 WITHIN, FEWEST, MOST = 6.0, 0.5, 1.25
 """WITHIN: penalty for a passage that begins or ends within a paragraph, as a multiple of the bonus for the end of a
-paragraph. It counts if a foreign source is the guide, and the translation has FEWEST to MOST paragraphs for each passage:
+paragraph. It counts if a foreign source is the guide, and there are FEWEST to MOST paragraphs for each passage:
 then a passage that it lacks is left out, not cut from a neighbor's paragraph. Tuned on Livy 9, 21 and 22."""
 
 BOUNDARIES = 40.0
