@@ -267,6 +267,8 @@ def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings,
     message, passages = asked(request)
     texts = {key: settings.answers.get(key, f"{settings.prefix}{text}") for key, text in (passages or {}).items()}
     content = settings.prefix + message if passages is None else dumps(texts)
+    if 'the single key "word"' in message:
+        content = dumps({"word": "here"})
     if settings.answer in JUDGING:
         content = judgement
     if fault in SPOILT:

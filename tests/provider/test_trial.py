@@ -201,7 +201,7 @@ def test_a_budget_that_a_request_would_exceed_is_kept(tmp_path: Path, server: Se
 
 
 def test_a_reply_in_another_form_is_said(tmp_path: Path, server: Server) -> None:
-    server.configure()
+    server.configure(answer="bytes", reply_bytes=500)
     found, _ = tried(tmp_path, server.url)
     assert found.fault is None
     assert found.problem
@@ -226,6 +226,9 @@ def test_the_command_prints_findings_or_what_to_change(
     assert "dollars, reported by the endpoint" in done.stdout
     costs = [line.split() for line in here(tmp_path / "home", "costs").stdout.splitlines() if "trial" in line]
     assert [line[1:5] for line in costs] == [["ours", "trial", "2", "1"]]
+    server.configure(answer="bytes", reply_bytes=500)
+    done = here(tmp_path / "home", "check", "model", "ours", code=1)
+    assert "ours: answers, but in no form that a study could read: no JSON" in done.stderr
 
 
 @pytest.mark.parametrize(("name", "words"), [("nobody", "no such model"), ("literal", "is a recording")])
