@@ -94,7 +94,7 @@ def test_the_demo_gives_equal_packages_on_both(database: str, tmp_path: Path, mo
         board = here(home, "demo").stdout
         for corpus in ("sample", "dialogues"):
             here(home, "export", str(home / "packages" / corpus), corpus)
-        return board
+        return board.replace(str(home), "HOME")
 
     board = evaluated(files)
     use_database(monkeypatch, group, database)
