@@ -166,8 +166,10 @@ def show_trace(names: tuple[str, ...]) -> None:
     if len(names) > 2:
         raise click.UsageError("name at most a MODEL and a passage, corpus or base set")
     *models, what = names
-    kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
     warehouse = Deployment().warehouse
+    if not {"/", "@"}.intersection(what) and what not in (known := paths(warehouse)):
+        what = _passage_with(warehouse, what, known)
+    kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
     lines: Iterable[str]
     if not models:
         lines = {"base set": _of_anchors, "passage": _of_passage, "corpus": _of_corpus}[kind](warehouse, what)
@@ -181,12 +183,21 @@ def show_trace(names: tuple[str, ...]) -> None:
         click.echo(line)
 
 
+def _passage_with(warehouse: Warehouse, name: str, corpora: Iterable[str]) -> str:
+    """The passage whose ID, which pages show without the corpus, is a name that no corpus has."""
+    passages = warehouse.read("source_text", columns=["passage"])["passage"]
+    found = passages.filter(passages.str.ends_with(f"/{name}")).sort()
+    if len(found) > 1:
+        raise BadInput(name, "", f"is the ID of several passages: {', '.join(found)}", "write CORPUS/ID")
+    check_known([name] if found.is_empty() else [], [*corpora])
+    return str(found[0])
+
+
 def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[str]:
     """How many passages of a corpus each filter drops, its references, and scores without a doubted one."""
     from benchmark_assets.reporting.exhibits import REFERENCES, WITHOUT
     from benchmark_assets.selection.funnel import funnels, steps
 
-    check_known([corpus], paths(warehouse))
     rows = funnels(warehouse).filter(corpus=corpus)
     yield explained(steps(rows), "funnel") if len(rows) else f"{corpus} has no filters: every passage is selected"
     for exhibit in (REFERENCES, WITHOUT):

@@ -140,6 +140,7 @@ def test_what_references_or_source_have_too_is_no_fault() -> None:
     assert not diagnosed("I cannot translate this text, said he.", ["I cannot translate this text, he said."])[
         "refused"
     ]
+    assert not diagnosed("[A gap.]", [*ENGLISH, "[Three lines are lost.]"])["refused"]
 
 
 def test_a_text_that_stops_before_the_last_sentence_is_truncated() -> None:
@@ -242,6 +243,7 @@ def test_a_short_output_that_says_everything_is_not_cut_and_a_long_one_without_a
         is False
     )
     assert diagnosed(f"{GOOD} And so {GOOD[:50]}")["truncated"] is False
+    assert diagnosed("He came.", ["He came home."])["truncated"] is False  # too few words to miss one
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,9 @@ def test_no_metric_vanishes_or_changes_direction(name: str) -> None:
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_a_metric_has_columns_in_its_tables(metric: Metric) -> None:
-    """And a label of its own."""
+    """And a label of its own, and a place on a board; its margin hides no large difference of shares."""
+    assert metric.boards
+    assert not metric.proportion or (metric.margin or 0) < 0.1
     columns = ["score"] if metric.score else metric.passage.meta.root_names()
     for table in metric.family:
         assert {*columns} <= catalogue.table(table).columns.keys()

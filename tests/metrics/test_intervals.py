@@ -98,6 +98,7 @@ def test_skewed_values_have_the_longer_bound_on_the_side_of_the_tail() -> None:
     assert low is not None
     assert high is not None
     assert high - values.mean() > 1.3 * (values.mean() - low)
+    assert [p_of(values, bound) for bound in (low, high)] == pytest.approx([0.05, 0.05])
 
 
 @given(st.integers(6, 40))

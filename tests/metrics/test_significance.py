@@ -15,7 +15,7 @@ from sacrebleu.significance import PairedTest, Result
 from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.metrics.intervals import Floats, p_values
 from benchmark_assets.metrics.lexical import lexical_scores
-from benchmark_assets.metrics.significance import clusters, differences, family, holm, rank_sets, rate_tests
+from benchmark_assets.metrics.significance import DRAWS, clusters, differences, family, holm, rank_sets, rate_tests
 from tests.support import examples
 
 MEASURE = {measure.name: measure for measure in MEASURES}
@@ -235,6 +235,7 @@ def test_a_family_of_equal_tests_is_one_test_and_of_independent_ones_nearly_bonf
     p, same, others = np.full(10, 0.01), np.repeat(random.normal(size=(300, 1)), 10, axis=1), np.eye(300)[:, :10]
     assert_allclose(family(p, same), 0.01, atol=0.003)
     assert_allclose(family(p, others), 1 - 0.99**10, atol=0.01)
+    assert family(np.array([1e-12, 0.5]), np.eye(30)[:, :2])[0] == 1 / (1 + DRAWS)  # no draw reaches it
 
 
 def test_pairs_without_a_p_value_do_not_count() -> None:

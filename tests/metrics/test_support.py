@@ -62,6 +62,7 @@ def test_outputs_that_say_less_or_other_things_have_lower_scores() -> None:
     rows = rated(outputs, {"ann": BIRDS[0], "ben": BIRDS[1]})
     *found, empty = rows["score"]
     assert found == sorted(found, reverse=True)
+    assert found[-1] >= float(support.METRIC.least or 0)
     assert found[0] < 1  # its wording of what both say is not Ben's
     assert empty is None
     assert rows["signature"].unique().to_list() == [signature()]

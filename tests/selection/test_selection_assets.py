@@ -279,6 +279,7 @@ def test_the_command_line_says_how_many_are_dropped_and_why_one_is(home: Path, s
     told = here(home, "trace", SHORT).stdout
     words: dict[str, Any] = {line.split()[1]: line.split()[2:] for line in told.splitlines() if SHORT in line}
     assert (words["selected"], words["reasons"], words["shortest"]) == (["false"], ["short"], ["4"])
+    assert here(home, "trace", "one:3").stdout == here(home, "trace", INCOMPLETE).stdout
     fault = here(home, "trace", "strict/one:9", code=1).stderr
     assert "strict/one:9" in fault
     assert "no such passage" in fault
