@@ -24,6 +24,7 @@ from tests.benchmarks.test_limits import registry
 from tests.benchmarks.test_published_scores import ENTRY, OVERALL
 from tests.benchmarks.test_published_scores import write as write_scores
 from tests.processes import here
+from tests.provider.server import Server
 
 HAD = recipes("data", "-")
 """Recipes whose files, or some of them, are in the real data. The others are in test_expected."""
@@ -435,15 +436,17 @@ def test_systems_are_chosen_once_and_more_are_added_later(tmp_path: Path, mirror
 @pytest.mark.large
 @pytest.mark.realdata
 def test_literary_scores_of_a_model_are_printed(
-    tmp_path: Path, realdata: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, realdata: Path, monkeypatch: pytest.MonkeyPatch, server: Server
 ) -> None:
-    """An output with the words of the human translation is at parity, and no judge is asked about it."""
+    """About an output with the words of the human translation no judge is asked. The judges find no damage in
+    sentinels, so their verdicts count for no score."""
+    server.configure(answer="judge")
     name, home = "literary-zh-ja", tmp_path / "home"
     recipe = cut(name, tmp_path / name, Mirror({}))
     seats = [f"literary-{aspect}" for aspect in ASPECTS]
-    judges = {seat: {"endpoint": "nobody", "id": seat, "family": seat} for seat in seats}
+    judges = {seat: {"endpoint": "server", "id": seat, "family": seat} for seat in seats}
     models = {
-        "endpoints": {"nobody": {"url": "http://127.0.0.1:9"}}, "judges": judges, "families": {"whole": "rule"},
+        "endpoints": {"server": {"url": server.url}}, "judges": judges, "families": {"whole": "rule"},
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     (tmp_path / "models.yaml").write_text(json.dumps(models))
@@ -456,6 +459,7 @@ def test_literary_scores_of_a_model_are_printed(
         lines = [{"passage_id": passage.partition("/")[2], "translation": text.lower()} for passage, text in rows]
         (tmp_path / "whole.jsonl").write_text("\n".join(map(json.dumps, lines)))
         here(home, "import", "outputs", str(tmp_path / "whole.jsonl"), "--corpus", corpus)
-    said = here(home, "evaluate", "whole", "--on", name).stdout
+    said = here(home, "evaluate", "whole", "--on", name, "--accept").stdout
     for corpus in ("literary-hongloumeng", "literary-botchan"):
-        assert re.search(rf"^{corpus} +whole +3 +0 +3 +0 +50", said, re.MULTILINE), said
+        assert re.search(rf"^{corpus} +whole +3 +0 +3 +0 +-", said, re.MULTILINE), said
+    assert opened(home).read("study_call")["study"].unique().to_list() == ["sentinel"]
