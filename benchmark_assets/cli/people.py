@@ -78,7 +78,8 @@ def annotate(
         chosen = FORMS[protocol or LABEL_FORM.protocol]
         sent = export_items(warehouse, place, corpus, annotators, chosen, second)
         controls = f" and {sent.controls} control items" if sent.controls else ""
-        click.echo(f"{place}: {sent.items} items{controls} for each annotator ({names}); {holding(sent.restricted)}")
+        items = f"{sent.items} items{' of a second pass' * bool(second)}{controls}"
+        click.echo(f"{place}: {items} for each annotator ({names}); {holding(sent.restricted)}")
         click.echo("its README.md explains what to do; import completed files with `variorum import labels FILES`")
 
 

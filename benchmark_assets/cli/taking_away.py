@@ -71,7 +71,11 @@ def write_report(
     warehouse = Deployment().warehouse
     _check_page(warehouse, file, benchmarks)
     html = write_gallery(warehouse, file) if benchmarks else write(warehouse, file, corpora, readers)
-    click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB{'' if file.suffix == '.md' else '; open it in a browser'}")
+    linked = f"; its numbers link to {', '.join(map(str, readers))}" if readers else ""
+    opened = "" if file.suffix == ".md" else "; open it in a browser"
+    click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB{linked}{opened}")
+    if not (readers or benchmarks):
+        click.echo("with `--reader FOLDER`, its numbers link to passages in what `variorum reader FOLDER CORPUS` wrote")
 
 
 @click.command(name="site")
