@@ -1,7 +1,9 @@
 """The files in deploy are valid by the schemas of Compose and Kubernetes, and name what the project has."""
 
 import json
+import os
 import re
+import subprocess
 from importlib import import_module, resources
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +19,7 @@ from benchmark_assets.cli import main
 from benchmark_assets.cli.later import loaded
 from resources.errors import BadInput
 from resources.home import FORMER, PROJECT, prepare
+from tests.processes import VARIORUM
 
 DEPLOY = PROJECT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
@@ -116,3 +119,12 @@ def test_the_settings_of_dagster_name_classes_of_the_project_that_exist() -> Non
     assert {"CompactPostgresEventLogStorage", "ForgettingPostgresRunStorage"} <= set(named)
     for name, module in named.items():
         assert hasattr(import_module(module), name)
+
+
+def test_a_container_without_its_database_names_the_variable(tmp_path: Path) -> None:
+    known = {**os.environ, "VARIORUM_HOME": str(tmp_path), "DAGSTER_HOME": str(DEPLOY)}
+    known.pop("VARIORUM_DATABASE", None)
+    done = subprocess.run([VARIORUM, "status"], env=known, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"{DEPLOY / 'dagster.yaml'}: names the environment variable VARIORUM_DATABASE" in done.stderr
+    assert "Traceback" not in done.stderr

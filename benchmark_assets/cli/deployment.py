@@ -6,6 +6,7 @@ Dagster and the code location are imported by the commands that use them: others
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -18,6 +19,7 @@ import click
 
 from benchmark_assets.automation import identity
 from resources import stores
+from resources.errors import BadInput
 from resources.home import PROJECT, prepare
 from resources.identity import Marks
 from resources.interruptions import ending_at_once
@@ -67,8 +69,15 @@ class Deployment:
     def instance(self) -> dg.DagsterInstance:
         """The Dagster instance. Its tables have the form of the present version."""
         with ending_at_once():
-            from dagster import DagsterInstance
-        instance = click.get_current_context().with_resource(DagsterInstance.get())  # closing empties its logs
+            from dagster import DagsterInstance, DagsterInvalidConfigError
+        try:
+            opened = DagsterInstance.get()
+        except DagsterInvalidConfigError as error:
+            if not (unset := re.search(r'variable "(\w+)" which is not set', str(error))):
+                raise
+            problem = f"names the environment variable {unset[1]}, which is not set"
+            raise BadInput(Path(os.environ["DAGSTER_HOME"], "dagster.yaml"), "", problem, f"set {unset[1]}") from error
+        instance = click.get_current_context().with_resource(opened)  # closing empties its logs
         identity.migrate_dagster(instance)
         return instance
 
