@@ -103,7 +103,7 @@ ELSEWHERE = {
 
 BASE_SET = PROJECT / "warehouse" / "sample" / "baseset"
 MEANT = {
-    "mycorpus": "sample", "NAME": "mori", "NAME@VERSION": "sample-anchors@1.0.0",
+    "mycorpus": "sample", "MODEL": "literal", "OTHER": "free", "NAME": "mori", "NAME@VERSION": "sample-anchors@1.0.0",
     "anchors@1.0.0": "sample-anchors@1.0.0", "warehouse/sample/baseset": str(BASE_SET),
     "docs/removals.txt": str(PROJECT / "docs" / "removals.txt"),
 }  # fmt: skip
