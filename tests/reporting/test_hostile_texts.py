@@ -265,6 +265,6 @@ def test_logs_and_progress_show_what_a_terminal_would_obey(tmp_path: Path, monke
 
 
 def test_a_command_prints_what_a_terminal_would_obey(tmp_path: Path) -> None:
-    done = here(tmp_path / "home", "trace", TERMINAL, "\u202etiny", code=1)
+    done = here(tmp_path / "home", "trace", TERMINAL, "\u202etiny@1", code=1)
     assert r"\x1b]0;owned\x07" in done.output
     assert not ACTING.search(done.output)
