@@ -64,8 +64,14 @@ def test_a_corpus_where_a_page_is_expected_is_told_from_a_page(home: Path, tmp_p
         (["evaluate", "literal", "--on", "livvy"], "(did you mean livy?)"),
         (["add", "livvy"], "(did you mean livy?)"),
         (["report", "page.html", "tinny"], "tinny: is not a corpus of this warehouse (did you mean tiny?)"),
-        (["trace", "tinny"], "tinny: no such corpus in this warehouse (did you mean tiny?); import it with"),
-        (["trace", "literal", "tinny"], "tinny: no such corpus in this warehouse (did you mean tiny?); import it with"),
+        (
+            ["trace", "tinny"],
+            "tinny: no such corpus in this warehouse, nor a passage with this ID (did you mean tiny?)",
+        ),
+        (
+            ["trace", "literal", "tinny"],
+            "tinny: no such corpus in this warehouse, nor a passage with this ID (did you mean tiny?)",
+        ),
         (["stale", "tinny"], "(did you mean tiny?)"),
         (["update", "tinny"], "Error: tinny: no such corpus in this warehouse (did you mean tiny?)"),
         (["scan", "tinny"], "Error: tinny: no such corpus in this warehouse (did you mean tiny?)"),

@@ -55,7 +55,8 @@ EQUIVALENT = [
     ("lineage/shards.py", "True -> False", "for (corpus,), rows in", "the order of corpora"),
     ("understanding/task_scores.py", "True -> False", "for (system,), rows in", "the order of rows that have keys"),
 ]
-"""Mutants that compute the same: module, a part of the change, the beginning of its line, and why."""
+"""Mutants that compute the same, but for random draws and the last digit: module, a part of the change, the beginning
+of its line, and why."""
 
 KNOWN = [
     ("metrics/permutation.py", "ROUNDING / np.abs", "return _p(sums, observed, ROUNDING"),

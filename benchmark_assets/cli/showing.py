@@ -11,10 +11,10 @@ import polars as pl
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.legends import explained
 from benchmark_assets.corpus.human_work import notices
-from benchmark_assets.corpus.registry import check_known, paths
+from benchmark_assets.corpus.registry import paths
 from benchmark_assets.metrics import unmeasured
 from benchmark_assets.reporting import overview
-from resources.errors import BadInput
+from resources.errors import BadInput, suggestion
 from resources.keys import KEYS
 from resources.tables import cells, plain
 from resources.warehouse import Warehouse
@@ -160,6 +160,8 @@ def show_trace(names: tuple[str, ...]) -> None:
 
     Without MODEL: for a passage, why it is selected or not; for a corpus, how many passages each filter drops, and how
     its references compare; for a base set, how its anchors compare in each slice.
+
+    A passage may be named by its ID alone, if no other one has it.
     """
     from benchmark_assets.reporting import trace
 
@@ -167,7 +169,7 @@ def show_trace(names: tuple[str, ...]) -> None:
         raise click.UsageError("name at most a MODEL and a passage, corpus or base set")
     *models, what = names
     warehouse = Deployment().warehouse
-    if not {"/", "@"}.intersection(what) and what not in (known := paths(warehouse)):
+    if "@" not in what and what.partition("/")[0] not in (known := paths(warehouse)):
         what = _passage_with(warehouse, what, known)
     kind = "base set" if "@" in what else "passage" if "/" in what else "corpus"
     lines: Iterable[str]
@@ -184,12 +186,14 @@ def show_trace(names: tuple[str, ...]) -> None:
 
 
 def _passage_with(warehouse: Warehouse, name: str, corpora: Iterable[str]) -> str:
-    """The passage whose ID, which pages show without the corpus, is a name that no corpus has."""
+    """The passage whose ID, which pages show without the corpus, is a name that begins with no corpus."""
     passages = warehouse.read("source_text", columns=["passage"])["passage"]
-    found = passages.filter(passages.str.ends_with(f"/{name}")).sort()
+    found = passages.filter(passages.str.splitn("/", 2).struct.field("field_1") == name).sort()
     if len(found) > 1:
         raise BadInput(name, "", f"is the ID of several passages: {', '.join(found)}", "write CORPUS/ID")
-    check_known([name] if found.is_empty() else [], [*corpora])
+    if found.is_empty():
+        problem = f"no such corpus in this warehouse, nor a passage with this ID{suggestion(name, corpora)}"
+        raise BadInput(name, "", problem, "`variorum status` lists the corpora; a passage is CORPUS/ID")
     return str(found[0])
 
 
