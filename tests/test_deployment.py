@@ -1,7 +1,6 @@
 """The files in deploy are valid by the schemas of Compose and Kubernetes, and name what the project has."""
 
 import json
-import os
 import re
 import subprocess
 from importlib import import_module, resources
@@ -19,7 +18,7 @@ from benchmark_assets.cli import main
 from benchmark_assets.cli.later import loaded
 from resources.errors import BadInput
 from resources.home import FORMER, PROJECT, prepare
-from tests.processes import VARIORUM
+from tests.processes import VARIORUM, environment
 
 DEPLOY = PROJECT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
@@ -122,7 +121,7 @@ def test_the_settings_of_dagster_name_classes_of_the_project_that_exist() -> Non
 
 
 def test_a_container_without_its_database_names_the_variable(tmp_path: Path) -> None:
-    known = {**os.environ, "VARIORUM_HOME": str(tmp_path), "DAGSTER_HOME": str(DEPLOY)}
+    known = environment(tmp_path, DAGSTER_HOME=str(DEPLOY))
     known.pop("VARIORUM_DATABASE", None)
     done = subprocess.run([VARIORUM, "status"], env=known, capture_output=True, text=True)
     assert done.returncode == 1

@@ -68,6 +68,7 @@ def test_each_direction_and_each_pair_has_its_own_p() -> None:
         backward = compare(gold, metrics[::-1])[2]
         assert backward.difference == pytest.approx(-tests[0].difference)
         assert backward.p_second == pytest.approx(tests[0].p_first, abs=0.01)
+    assert at_least_observed(np.ones((1, 60))) == pytest.approx(1 / 10_001)  # no trial keeps all signs
 
 
 def test_outputs_without_all_three_scores_are_left_out() -> None:

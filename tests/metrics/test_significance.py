@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, Result
 
+from benchmark_assets.metrics.contrasts import SUMS, compared
 from benchmark_assets.metrics.entries import MEASURES
 from benchmark_assets.metrics.intervals import Floats, p_values
 from benchmark_assets.metrics.lexical import lexical_scores
@@ -236,6 +237,15 @@ def test_a_family_of_equal_tests_is_one_test_and_of_independent_ones_nearly_bonf
     assert_allclose(family(p, same), 0.01, atol=0.003)
     assert_allclose(family(p, others), 1 - 0.99**10, atol=0.01)
     assert family(np.array([1e-12, 0.5]), np.eye(30)[:, :2])[0] == 1 / (1 + DRAWS)  # no draw reaches it
+
+
+def test_contrasts_that_differ_in_one_column_are_a_family() -> None:
+    values = np.random.default_rng(4).normal(0.4, 1, size=(2, 30))
+    rows = [("x", "drift", "ab"[at], f"{unit:02}", 1.0, value, 0.0) for (at, unit), value in np.ndenumerate(values)]
+    sums = pl.DataFrame(rows, ["corpus", "measure", "translator", "unit", *SUMS], orient="row")
+    found = compared(sums, ["measure", "translator"], "translator")
+    influences = (values - values.mean(axis=1, keepdims=True)).T / 30
+    assert_allclose(found["p_family"], family(found["p"].to_numpy(), influences))
 
 
 def test_pairs_without_a_p_value_do_not_count() -> None:
